@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The contract that each of Kokkos' backends fulfils, and the choice of one at run time.
+///
+/// A backend is a type with static members
+///
+///     kind                         its device_kind
+///     name                         its name in a device string
+///     count()                      how many devices it has here
+///     describe(index)              their properties
+///     allocate(index, bytes)       raw memory, aligned to `alignment`; throws out_of_memory
+///     deallocate(index, p, bytes)  takes it back
+///     stream                       an in-order queue of work on one device, see host.hpp
+///
+/// and a further one is one more file beside these and one more line in `visit`.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <topos/backend/cuda.hpp>
+#include <topos/backend/host.hpp>
+#include <topos/backend/kind.hpp>
+#include <utility>
+
+namespace topos::backend {
+
+/// Calls `function` with the backend type of `kind`; throws `not_supported` where it is not
+/// compiled in.
+template <class Function>
+decltype(auto) visit(device_kind kind, Function&& function) {
+  if (kind == device_kind::cuda) return std::forward<Function>(function)(cuda{});
+  return std::forward<Function>(function)(host{});
+}
+
+}  // namespace topos::backend

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// CUDA GPUs, through Kokkos::Cuda: the one file that names a CUDA call.
+///
+/// Where CUDA is not compiled in, the backend has no devices and what is asked of it throws.
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <topos/backend/kind.hpp>
+#include <topos/core/config.hpp>
+#include <topos/core/error.hpp>
+
+namespace topos::backend {
+
+#if TOPOS_HAS_CUDA
+
+namespace detail {
+
+/// Throws what a CUDA call reports, with the call's name.
+inline void check_cuda(cudaError_t status, const char* call) {
+  if (status == cudaSuccess) return;
+  cudaGetLastError();  // a sticky error would be reported again by an unrelated call
+  const std::string message =
+      topos::detail::concat(call, ": ", cudaGetErrorName(status), ": ", cudaGetErrorString(status));
+  if (status == cudaErrorMemoryAllocation) throw out_of_memory(message);
+  throw backend_error(message);
+}
+
+/// Makes a device current for as long as it lives.
+class cuda_scope {
+ public:
+  explicit cuda_scope(int index) {
+    check_cuda(cudaGetDevice(&before_), "cudaGetDevice");
+    if (before_ != index) check_cuda(cudaSetDevice(index), "cudaSetDevice");
+  }
+  ~cuda_scope() { cudaSetDevice(before_); }
+  cuda_scope(const cuda_scope&) = delete;
+  cuda_scope& operator=(const cuda_scope&) = delete;
+
+ private:
+  int before_ = 0;
+};
+
+}  // namespace detail
+
+/// The threads of one block at work on one item of a launch: what a kernel sees as its team.
+template <class Member>
+class device_team {
+ public:
+  static constexpr bool on_host = false;
+
+  KOKKOS_FUNCTION device_team(const Member& member, void* scratch)
+      : member_(member), scratch_(scratch) {}
+
+  /// Kokkos' own handle, for its nested policies.
+  [[nodiscard]] KOKKOS_FUNCTION const Member& member() const { return member_; }
+
+  /// Memory that the whole team shares, as large as the launch asked for.
+  [[nodiscard]] KOKKOS_FUNCTION void* scratch() const { return scratch_; }
+
+  /// All that the team wrote is visible to the team.
+  KOKKOS_FUNCTION void barrier() const { member_.team_barrier(); }
+
+ private:
+  const Member& member_;
+  void* scratch_;
+};
+
+/// CUDA GPUs as a backend.
+struct cuda {
+  static constexpr device_kind kind = device_kind::cuda;
+  static constexpr std::string_view name = "cuda";
+  using execution_space = Kokkos::Cuda;
+
+  [[nodiscard]] static int count() noexcept {
+    int devices = 0;
+    if (cudaGetDeviceCount(&devices) != cudaSuccess) {
+      cudaGetLastError();
+      return 0;
+    }
+    return devices;
+  }
+
+  [[nodiscard]] static device_properties describe(int index) {
+    cudaDeviceProp device{};
+    detail::check_cuda(cudaGetDeviceProperties(&device, index), "cudaGetDeviceProperties");
+    return {device.name, device.totalGlobalMem, device.multiProcessorCount,
+            topos::detail::concat(device.major, '.', device.minor)};
+  }
+
+  [[nodiscard]] static void* allocate(int index, std::size_t bytes) {
+    const detail::cuda_scope scope(index);
+    void* pointer = nullptr;
+    detail::check_cuda(cudaMalloc(&pointer, bytes), "cudaMalloc");
+    return pointer;
+  }
+
+  static void deallocate(int index, void* pointer, std::size_t /*bytes*/) noexcept {
+    int before = 0;
+    cudaGetDevice(&before);
+    cudaSetDevice(index);
+    cudaFree(pointer);
+    cudaSetDevice(before);
+  }
+
+  class stream;
+};
+
+/// Launches on one CUDA stream; every launch returns at once.
+class cuda::stream {
+ public:
+  using backend = cuda;
+
+  explicit stream(int index) : index_(index), native_(make(index)), space_(native_.get()) {}
+
+  /// The execution-space instance on which a user's own kernels run.
+  [[nodiscard]] const execution_space& space() const { return space_; }
+
+  /// The CUDA stream itself, for other libraries' calls.
+  [[nodiscard]] cudaStream_t native() const { return native_.get(); }
+
+  [[nodiscard]] bool in_place() const { return false; }
+
+  /// Enqueues `kernel(team, i)` for i in [0, count), one block of threads for each i; `scratch`
+  /// is the bytes of memory that such a block shares.
+  template <class Kernel>
+  void for_each(const char* label, index_t count, index_t cost, std::size_t scratch,
+                const Kernel& kernel) const {
+    static_assert(sizeof(Kernel) <= 4000, "a CUDA kernel takes at most 4 KiB of arguments");
+    if (count == 0) return;
+    const detail::cuda_scope scope(index_);
+    using policy = Kokkos::TeamPolicy<execution_space, Kokkos::IndexType<index_t>>;
+    const int warps = cost >= 256 ? 8 : cost >= 64 ? 2 : 1;
+    auto light = Kokkos::Experimental::require(
+        policy(space_, static_cast<int>(count), warps, 32)
+            .set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(scratch))),
+        Kokkos::Experimental::WorkItemProperty::HintLightWeight);
+    Kokkos::parallel_for(label, light, item<Kernel>{kernel, scratch});
+    detail::check_cuda(cudaPeekAtLastError(), label);
+  }
+
+  /// Enqueues a copy between any two of host and devices.
+  void copy(void* to, const void* from, std::size_t bytes) const {
+    const detail::cuda_scope scope(index_);
+    detail::check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, native_.get()),
+                       "cudaMemcpyAsync");
+  }
+
+  /// Blocks until all launched work is done; throws `backend_error` if any of it failed.
+  void synchronize() const {
+    const detail::cuda_scope scope(index_);
+    detail::check_cuda(cudaStreamSynchronize(native_.get()), "cudaStreamSynchronize");
+  }
+
+  /// True where all launched work is done.
+  [[nodiscard]] bool idle() const { return cudaStreamQuery(native_.get()) != cudaErrorNotReady; }
+
+ private:
+  template <class Kernel>
+  struct item {
+    Kernel kernel;
+    std::size_t scratch;
+    template <class Member>
+    KOKKOS_FUNCTION void operator()(const Member& member) const {
+      void* memory = scratch == 0 ? nullptr : member.team_scratch(0).get_shmem_aligned(scratch, 16);
+      kernel(device_team<Member>(member, memory), static_cast<index_t>(member.league_rank()));
+    }
+  };
+
+  struct destroy {
+    void operator()(cudaStream_t stream) const { cudaStreamDestroy(stream); }
+  };
+  using owned = std::unique_ptr<std::remove_pointer_t<cudaStream_t>, destroy>;
+
+  static owned make(int index) {
+    const detail::cuda_scope scope(index);
+    cudaStream_t stream = nullptr;
+    detail::check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking),
+                       "cudaStreamCreateWithFlags");
+    return owned(stream);
+  }
+
+  int index_;
+  owned native_;
+  execution_space space_;
+};
+
+#else
+
+/// CUDA in a build without it: no devices, and a clear error for what is asked of one.
+struct cuda {
+  static constexpr device_kind kind = device_kind::cuda;
+  static constexpr std::string_view name = "cuda";
+
+  [[nodiscard]] static int count() noexcept { return 0; }
+  [[noreturn]] static device_properties describe(int) { absent(); }
+  [[noreturn]] static void* allocate(int, std::size_t) { absent(); }
+  static void deallocate(int, void*, std::size_t) noexcept {}
+
+  class stream {
+   public:
+    using backend = cuda;
+    explicit stream(int) { absent(); }
+    [[nodiscard]] bool in_place() const { return false; }
+    template <class Kernel>
+    void for_each(const char*, index_t, index_t, std::size_t, const Kernel&) const {}
+    void copy(void*, const void*, std::size_t) const {}
+    void synchronize() const {}
+    [[nodiscard]] bool idle() const { return true; }
+  };
+
+ private:
+  [[noreturn]] static void absent() {
+    throw not_supported("this build of topos has no CUDA: Kokkos was built without it");
+  }
+};
+
+#endif
+
+}  // namespace topos::backend

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The CPU, through Kokkos' default host execution space (OpenMP or Serial).
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <fstream>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <string>
+#include <string_view>
+#include <topos/backend/kind.hpp>
+#include <topos/core/config.hpp>
+#include <topos/core/error.hpp>
+
+namespace topos::backend {
+
+/// One CPU thread at work on one item of a launch: what a kernel sees as its team.
+class host_team {
+ public:
+  /// Kernels choose between SIMD lanes (host) and threads of a team (device) by this.
+  static constexpr bool on_host = true;
+
+  explicit host_team(void* scratch) : scratch_(scratch) {}
+
+  /// Memory of this item alone, as large as the launch asked for.
+  [[nodiscard]] void* scratch() const { return scratch_; }
+
+  /// All that the team wrote is visible to the team: on the host it is one thread.
+  void barrier() const {}
+
+ private:
+  void* scratch_;
+};
+
+/// The CPU as a backend: one device, with all the threads that Kokkos was given.
+struct host {
+  static constexpr device_kind kind = device_kind::cpu;
+  static constexpr std::string_view name = "cpu";
+  using execution_space = Kokkos::DefaultHostExecutionSpace;
+
+  /// Allocations of at least this many bytes lie in huge pages where the system offers them.
+  static constexpr std::size_t huge_page = std::size_t{2} << 20;
+
+  [[nodiscard]] static int count() noexcept { return 1; }
+
+  [[nodiscard]] static device_properties describe(int /*index*/) {
+    device_properties properties;
+    std::ifstream cpuinfo("/proc/cpuinfo");
+    for (std::string line; std::getline(cpuinfo, line);) {
+      if (line.starts_with("model name")) {
+        properties.name = line.substr(std::min(line.size(), line.find(':') + 2));
+        break;
+      }
+    }
+    if (properties.name.empty()) properties.name = "CPU";
+    properties.memory = static_cast<std::size_t>(::sysconf(_SC_PHYS_PAGES)) *
+                        static_cast<std::size_t>(::sysconf(_SC_PAGE_SIZE));
+    properties.cores = Kokkos::is_initialized() ? execution_space().concurrency()
+                                                : static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
+    return properties;
+  }
+
+  [[nodiscard]] static void* allocate(int /*index*/, std::size_t bytes) {
+    const bool huge = bytes >= huge_page;
+    const std::size_t align = huge ? huge_page : alignment;
+    const std::size_t rounded = (bytes + align - 1) / align * align;
+    void* pointer = rounded < bytes ? nullptr : std::aligned_alloc(align, rounded);
+    if (pointer == nullptr) {
+      throw out_of_memory(detail::concat("cpu: no memory left for ", bytes, " bytes"));
+    }
+    if (huge) ::madvise(pointer, rounded, MADV_HUGEPAGE);
+    return pointer;
+  }
+
+  static void deallocate(int /*index*/, void* pointer, std::size_t /*bytes*/) noexcept {
+    std::free(pointer);
+  }
+
+  class stream;
+};
+
+/// Runs launches on the CPU, one after the other, on the thread that calls.
+///
+/// Exactly one thread launches from a stream at a time (see async/host_worker.hpp), because each
+/// thread that enters OpenMP gets a team of its own. `in_place` streams never enter OpenMP.
+class host::stream {
+ public:
+  using backend = host;
+
+  explicit stream(int /*index*/ = 0, bool in_place = false) : in_place_(in_place) {}
+
+  /// The execution-space instance on which a user's own kernels run.
+  [[nodiscard]] const execution_space& space() const { return space_; }
+
+  /// True where work runs on the calling thread alone.
+  [[nodiscard]] bool in_place() const { return in_place_; }
+
+  /// Calls `kernel(team, i)` for i in [0, count), in any order, on all threads; `cost` is the
+  /// number of elements that one item touches, `scratch` its bytes of scratch memory. Blocks
+  /// until done. Rethrows the first exception of the kernel.
+  template <class Kernel>
+  void for_each(const char* label, index_t count, index_t cost, std::size_t scratch,
+                const Kernel& kernel) const {
+    if (in_place_ || is_small(count, cost)) {
+      const scratch_memory memory(scratch);
+      const host_team team(memory.get());
+      for (index_t i = 0; i < count; ++i) kernel(team, i);
+      return;
+    }
+    const shared<Kernel> work(kernel, scratch);
+    // Some chunks per thread, so that a slow core does not hold up the rest.
+    const index_t chunk = std::max<index_t>({1, count / (index_t{16} * space_.concurrency()),
+                                             small_work / (2 * std::max<index_t>(1, cost))});
+    Kokkos::parallel_for(label,
+                         Kokkos::RangePolicy<execution_space, Kokkos::Schedule<Kokkos::Dynamic>,
+                                             Kokkos::IndexType<index_t>>(
+                             space_, 0, (count + chunk - 1) / chunk, Kokkos::ChunkSize(1)),
+                         chunked<Kernel>{&work, count, chunk});
+    work.rethrow();
+  }
+
+  /// Copies bytes; regions do not overlap.
+  void copy(void* to, const void* from, std::size_t bytes) const { std::memcpy(to, from, bytes); }
+
+  /// Blocks until all launched work is done; on the host it already is.
+  void synchronize() const {}
+
+  /// True where all launched work is done.
+  [[nodiscard]] bool idle() const { return true; }
+
+  /// Work on fewer elements than this runs on one thread: waking others would cost more.
+  static constexpr index_t small_work = 1 << 14;
+
+  /// Whether `count` items of `cost` elements are small work.
+  [[nodiscard]] static constexpr bool is_small(index_t count, index_t cost) {
+    return count == 0 || cost <= small_work / count;
+  }
+
+ private:
+  // Memory that one thread keeps from launch to launch.
+  class scratch_memory {
+   public:
+    explicit scratch_memory(std::size_t bytes) {
+      if (bytes == 0) return;
+      thread_local std::unique_ptr<void, decltype(&std::free)> kept{nullptr, &std::free};
+      thread_local std::size_t size = 0;
+      if (size < bytes) {
+        const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
+        kept.reset(std::aligned_alloc(alignment, rounded));
+        size = kept ? rounded : 0;
+        if (!kept)
+          throw out_of_memory(detail::concat("cpu: no scratch memory of ", bytes, " bytes"));
+      }
+      pointer_ = kept.get();
+    }
+    [[nodiscard]] void* get() const { return pointer_; }
+
+   private:
+    void* pointer_ = nullptr;
+  };
+
+  // What all threads of a launch share; an exception may not leave an OpenMP region.
+  template <class Kernel>
+  struct shared {
+    shared(const Kernel& k, std::size_t s) : kernel(k), scratch(s) {}
+    void run(index_t first, index_t last) const noexcept {
+      try {
+        const scratch_memory memory(scratch);
+        const host_team team(memory.get());
+        for (index_t i = first; i < last; ++i) kernel(team, i);
+      } catch (...) {
+        const std::lock_guard lock(mutex);
+        if (!failure) failure = std::current_exception();
+      }
+    }
+    void rethrow() const {
+      if (failure) std::rethrow_exception(failure);
+    }
+    const Kernel& kernel;
+    std::size_t scratch;
+    mutable std::mutex mutex;
+    mutable std::exception_ptr failure;
+  };
+
+  template <class Kernel>
+  struct chunked {
+    const shared<Kernel>* work;
+    index_t count;
+    index_t chunk;
+    void operator()(index_t c) const { work->run(c * chunk, std::min(count, (c + 1) * chunk)); }
+  };
+
+  execution_space space_;
+  bool in_place_;
+};
+
+}  // namespace topos::backend

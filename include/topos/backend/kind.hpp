@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The kinds of device, and what a backend tells of one.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace topos {
+
+/// The kinds of device that topos knows, whether or not they are compiled in.
+enum class device_kind : std::uint8_t { cpu, cuda };
+
+/// What is known of a device.
+struct device_properties {
+  std::string name;                ///< The vendor's name of it.
+  std::size_t memory = 0;          ///< Bytes of memory in all.
+  int cores = 0;                   ///< Threads on the CPU, multiprocessors on a GPU.
+  std::string compute_capability;  ///< "9.0" on CUDA, empty on the CPU.
+};
+
+namespace backend {
+
+/// Every allocation of every backend starts at a multiple of this many bytes.
+inline constexpr std::size_t alignment = 256;
+
+}  // namespace backend
+}  // namespace topos

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What this build of topos has: the one place, besides backend/, that asks Kokkos and the build.
+///
+/// The build defines TOPOS_HAS_XSIMD, TOPOS_HAS_ONEDNN, TOPOS_HAS_CBLAS and TOPOS_HAS_CUBLAS to 1
+/// for each optional library it found; what is not defined is absent.
+
+#include <Kokkos_Core.hpp>
+#include <cstddef>
+
+#if defined(KOKKOS_ENABLE_THREADS) || defined(KOKKOS_ENABLE_HPX)
+#error \
+    "topos launches from a worker thread, which Kokkos' Threads and HPX backends refuse: use OpenMP or Serial"
+#endif
+
+#ifndef TOPOS_HAS_XSIMD
+#define TOPOS_HAS_XSIMD 0
+#endif
+#ifndef TOPOS_HAS_ONEDNN
+#define TOPOS_HAS_ONEDNN 0
+#endif
+#ifndef TOPOS_HAS_CBLAS
+#define TOPOS_HAS_CBLAS 0
+#endif
+#ifndef TOPOS_HAS_CUBLAS
+#define TOPOS_HAS_CUBLAS 0
+#endif
+
+#ifdef KOKKOS_ENABLE_CUDA
+#define TOPOS_HAS_CUDA 1
+#else
+#define TOPOS_HAS_CUDA 0
+#endif
+
+namespace topos {
+
+/// Sizes, extents and offsets, in elements unless said otherwise.
+using index_t = std::ptrdiff_t;
+
+}  // namespace topos

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The handle of a device: a place where tensors live and work runs.
+
+#include <charconv>
+#include <compare>
+#include <functional>
+#include <ostream>
+#include <source_location>
+#include <string>
+#include <string_view>
+#include <topos/backend/backend.hpp>
+#include <topos/core/error.hpp>
+#include <vector>
+
+namespace topos {
+
+class device;
+[[nodiscard]] std::vector<device> devices();
+
+/// A device by kind and index: a small regular value that always names a device that is here.
+class device {
+ public:
+  /// The CPU.
+  constexpr device() noexcept = default;
+
+  /// Parses "cpu", "cuda" (its first) or "cuda:1". Throws `invalid_device` if the string is none
+  /// of these or names a device that is not here; the message lists those that are.
+  explicit device(std::string_view text,
+                  std::source_location where = std::source_location::current()) {
+    parse(text, where);
+    require(where);
+  }
+
+  /// A device by kind and index; throws `invalid_device` if it is not here.
+  explicit device(device_kind kind, int index = 0,
+                  std::source_location where = std::source_location::current())
+      : kind_(kind), index_(index) {
+    require(where);
+  }
+
+  [[nodiscard]] constexpr device_kind kind() const noexcept { return kind_; }
+  [[nodiscard]] constexpr int index() const noexcept { return index_; }
+
+  friend constexpr auto operator<=>(const device&, const device&) noexcept = default;
+
+ private:
+  void parse(std::string_view text, std::source_location where) {
+    const auto is_letter = [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+    };
+    std::size_t letters = 0;
+    while (letters < text.size() && is_letter(text[letters])) ++letters;
+    const std::string_view type = text.substr(0, letters);
+    std::string_view digits = text.substr(letters);
+    const bool has_index = digits.size() >= 2 && digits[0] == ':';
+    if (has_index) {
+      digits.remove_prefix(1);
+      const auto [end, status] =
+          std::from_chars(digits.data(), digits.data() + digits.size(), index_);
+      const bool whole = status == std::errc() && end == digits.data() + digits.size();
+      const bool canonical = index_ >= 0 && (digits.size() == 1 || digits[0] != '0');
+      if (!whole || !canonical) letters = 0;
+    } else if (!digits.empty()) {
+      letters = 0;
+    }
+    if (letters == 0) {
+      throw invalid_device(detail::concat("Invalid device string: '", text, "'"), where);
+    }
+    if (type == backend::host::name) {
+      kind_ = device_kind::cpu;
+    } else if (type == backend::cuda::name) {
+      kind_ = device_kind::cuda;
+    } else {
+      throw invalid_device(
+          detail::concat("Expected one of cpu, cuda device type at start of device string: ", text),
+          where);
+    }
+  }
+
+  void require(std::source_location where) const;
+
+  device_kind kind_ = device_kind::cpu;
+  int index_ = 0;
+};
+
+/// "cpu" or "cuda:1".
+[[nodiscard]] inline std::string to_string(const device& d) {
+  return d.kind() == device_kind::cpu ? "cpu" : detail::concat(backend::cuda::name, ':', d.index());
+}
+
+inline std::ostream& operator<<(std::ostream& out, const device& d) { return out << to_string(d); }
+
+/// How many devices of a kind are here; 0 for a kind that is not compiled in.
+[[nodiscard]] inline int num_devices(device_kind kind) {
+  return backend::visit(kind, [](auto b) { return decltype(b)::count(); });
+}
+
+/// How many GPUs are here.
+[[nodiscard]] inline int num_gpus() { return num_devices(device_kind::cuda); }
+
+/// The CPU.
+[[nodiscard]] inline device cpu() noexcept { return {}; }
+
+/// The GPU of an index; throws `invalid_device` if it is not here.
+[[nodiscard]] inline device gpu(int index = 0,
+                                std::source_location where = std::source_location::current()) {
+  return device(device_kind::cuda, index, where);
+}
+
+/// The CUDA GPU of an index; throws `invalid_device` if it is not here.
+[[nodiscard]] inline device cuda(int index = 0,
+                                 std::source_location where = std::source_location::current()) {
+  return device(device_kind::cuda, index, where);
+}
+
+/// Every device that is here, the CPU first.
+[[nodiscard]] inline std::vector<device> devices() {
+  std::vector<device> all{cpu()};
+  for (int i = 0; i < num_gpus(); ++i) all.push_back(gpu(i));
+  return all;
+}
+
+/// gpu(index) where it exists, else cpu().
+[[nodiscard]] inline device try_gpu(int index = 0) {
+  return index >= 0 && index < num_gpus() ? gpu(index) : cpu();
+}
+
+/// Every GPU, or the CPU alone where there is none.
+[[nodiscard]] inline std::vector<device> try_all_gpus() {
+  std::vector<device> all = devices();
+  if (all.size() > 1) all.erase(all.begin());
+  return all;
+}
+
+/// What is known of a device.
+[[nodiscard]] inline device_properties properties(const device& d) {
+  return backend::visit(d.kind(), [&](auto b) { return decltype(b)::describe(d.index()); });
+}
+
+inline void device::require(std::source_location where) const {
+  const int here = num_devices(kind_);
+  if (index_ >= 0 && index_ < here) return;
+  std::string message =
+      kind_ == device_kind::cpu
+          ? detail::concat("There is no cpu:", index_)
+          : detail::concat("There is no ", backend::cuda::name, ':', index_,
+                           TOPOS_HAS_CUDA != 0 ? "" : ": this build of topos has no CUDA support");
+  message += "; available: ";
+  for (const device& d : devices()) message += detail::concat(d == cpu() ? "" : ", ", d);
+  throw invalid_device(message, where);
+}
+
+}  // namespace topos
+
+template <>
+struct std::hash<topos::device> {
+  std::size_t operator()(const topos::device& d) const noexcept {
+    return static_cast<std::size_t>(d.kind()) << 16U | static_cast<std::size_t>(d.index());
+  }
+};

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Starting and ending Kokkos, unless the host program already did.
+
+#include <cstdlib>
+#include <source_location>
+#include <topos/core/config.hpp>
+#include <topos/core/error.hpp>
+
+namespace topos {
+
+/// Starts Kokkos for as long as it lives, unless the program already did: then it does nothing.
+/// Make one at the start of main; at its end all queued work is finished.
+class [[nodiscard]] runtime {
+ public:
+  runtime() {
+    start([] { Kokkos::initialize(); });
+  }
+
+  /// Takes `--kokkos-...` options out of the command line.
+  runtime(int& argc, char** argv) {
+    start([&] { Kokkos::initialize(argc, argv); });
+  }
+
+  ~runtime() {
+    if (started_ && Kokkos::is_initialized()) Kokkos::finalize();
+  }
+
+  runtime(const runtime&) = delete;
+  runtime& operator=(const runtime&) = delete;
+
+ private:
+  template <class Initialize>
+  void start(Initialize initialize) {
+    if (Kokkos::is_initialized()) return;
+    if (Kokkos::is_finalized()) {
+      throw runtime_not_started("runtime: Kokkos was finalized and cannot be started again");
+    }
+    // Kokkos' advice on thread binding is for whole machines; a user's own setting stands.
+    ::setenv("KOKKOS_DISABLE_WARNINGS", "1", 0);
+    initialize();
+    started_ = true;
+  }
+
+  bool started_ = false;
+};
+
+namespace detail {
+
+/// Throws `runtime_not_started` unless work can be run.
+inline void require_runtime(std::source_location where) {
+  if (Kokkos::is_initialized()) return;
+  throw runtime_not_started(
+      Kokkos::is_finalized()
+          ? "topos was used after its runtime (or Kokkos) ended"
+          : "topos was used before it was started: make a `topos::runtime` first in main",
+      where);
+}
+
+}  // namespace detail
+}  // namespace topos
