@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# topos_development_flags(): warnings and the machine's own instructions, for the tests, examples and
+# benchmarks of the folder that calls it. What uses topos from elsewhere chooses its own.
+
+include_guard(GLOBAL)
+
+function(topos_development_flags)
+  add_compile_options(-Wall -Wextra)
+  if(TOPOS_WARNINGS_AS_ERRORS)
+    add_compile_options(-Werror)
+  endif()
+  if(TOPOS_NATIVE)
+    add_compile_options(-march=native)
+  endif()
+endfunction()

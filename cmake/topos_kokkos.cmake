@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# topos_provide_kokkos(): makes sure that Kokkos::kokkos exists, and refuses one that cannot work.
+#
+# Order: the target that the project around us has; an installed package; a downloaded source tree.
+
+include_guard(GLOBAL)
+include("${CMAKE_CURRENT_LIST_DIR}/topos_kokkos_source.cmake")
+
+function(topos_check_kokkos version devices)
+  if(version AND (version VERSION_LESS 4.7 OR version VERSION_GREATER_EQUAL 6))
+    message(FATAL_ERROR "topos needs Kokkos 4.7 to 5.x; this is Kokkos ${version}.")
+  endif()
+  string(TOUPPER "${devices}" devices)
+  foreach(refused THREADS HPX)
+    if(refused IN_LIST devices)
+      message(
+        FATAL_ERROR
+          "This Kokkos is built with its ${refused} backend, which refuses work from any other thread than the "
+          "one that started it; topos works off its queues on a thread of its own. Build Kokkos with "
+          "Kokkos_ENABLE_OPENMP=ON or Kokkos_ENABLE_SERIAL=ON and Kokkos_ENABLE_${refused}=OFF."
+      )
+    endif()
+  endforeach()
+endfunction()
+
+# Kokkos' options are cache entries, so that a user may still overrule each on the command line.
+function(topos_add_kokkos source)
+  set(backends "${TOPOS_KOKKOS_BACKENDS}")
+  if(backends STREQUAL "auto")
+    find_package(OpenMP QUIET COMPONENTS CXX)
+    set(backends SERIAL)
+    if(OpenMP_CXX_FOUND)
+      list(PREPEND backends OPENMP)
+    else()
+      message(STATUS "Kokkos: this compiler has no OpenMP; building for one thread")
+    endif()
+  endif()
+  foreach(backend IN LISTS backends)
+    string(TOUPPER "${backend}" backend)
+    set(Kokkos_ENABLE_${backend} ON CACHE BOOL "Kokkos backend ${backend}")
+  endforeach()
+  if("CUDA" IN_LIST backends)
+    get_cmake_property(entries CACHE_VARIABLES)
+    list(FILTER entries INCLUDE REGEX "^Kokkos_ARCH_(KEPLER|MAXWELL|PASCAL|VOLTA|TURING|AMPERE|ADA|HOPPER|BLACKWELL)")
+    set(chosen OFF)
+    foreach(entry IN LISTS entries)
+      if(${entry})
+        set(chosen ON)
+      endif()
+    endforeach()
+    if(NOT chosen)
+      set(Kokkos_ARCH_HOPPER90 ON CACHE BOOL "GPU architecture")
+    endif()
+  endif()
+  set(CMAKE_CXX_STANDARD 20)
+  set(CMAKE_CXX_EXTENSIONS OFF)
+  # A GPU build links the toolkit's stub of the driver's library where there is no driver.
+  add_subdirectory("${source}" "${CMAKE_BINARY_DIR}/kokkos" EXCLUDE_FROM_ALL SYSTEM)
+  get_directory_property(version DIRECTORY "${source}" DEFINITION Kokkos_VERSION)
+  get_directory_property(enabled DIRECTORY "${source}" DEFINITION KOKKOS_ENABLED_DEVICES)
+  if("CUDA" IN_LIST backends AND version VERSION_LESS 4.7.1)
+    # Kokkos 4.7.0 calls two functions whose signatures CUDA 13 changed.
+    target_compile_options(
+      kokkoscore PUBLIC "$<BUILD_INTERFACE:SHELL:-include ${PROJECT_SOURCE_DIR}/cmake/kokkos_cuda13_compat.hpp>"
+    )
+  endif()
+  set(topos_kokkos_version "${version}" PARENT_SCOPE)
+  set(topos_kokkos_devices "${enabled}" PARENT_SCOPE)
+endfunction()
+
+macro(topos_provide_kokkos)
+  set(topos_kokkos_origin "")
+  if(TARGET Kokkos::kokkos)
+    set(topos_kokkos_origin "the target of the enclosing project")
+    set(topos_kokkos_version "${Kokkos_VERSION}")
+    set(topos_kokkos_devices "${Kokkos_DEVICES}")
+  elseif(TOPOS_FIND_KOKKOS)
+    # Kokkos' version file accepts any newer version, so the upper bound is checked below.
+    find_package(Kokkos 4.7 CONFIG QUIET)
+    if(Kokkos_FOUND)
+      set(topos_kokkos_origin "${Kokkos_DIR}")
+      set(topos_kokkos_version "${Kokkos_VERSION}")
+      set(topos_kokkos_devices "${Kokkos_DEVICES}")
+    elseif(Kokkos_CONSIDERED_VERSIONS)
+      message(STATUS "Kokkos: installed, but too old: ${Kokkos_CONSIDERED_VERSIONS}")
+    endif()
+  endif()
+  if(NOT topos_kokkos_origin)
+    if(NOT TOPOS_FETCH_KOKKOS)
+      message(
+        FATAL_ERROR
+          "topos needs Kokkos 4.7 or newer, and found no target Kokkos::kokkos and no installed package. "
+          "Install Kokkos (-DKokkos_ROOT=<prefix>), or let topos download it: -DTOPOS_FETCH_KOKKOS=ON."
+      )
+    endif()
+    topos_kokkos_source(topos_kokkos_folder)
+    topos_add_kokkos("${topos_kokkos_folder}")
+    set(topos_kokkos_origin "${topos_kokkos_folder}")
+    set(topos_kokkos_built_here ON)
+  endif()
+  topos_check_kokkos("${topos_kokkos_version}" "${topos_kokkos_devices}")
+endmacro()

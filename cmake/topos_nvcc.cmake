@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# topos_nvcc_wrapper(<kokkos source> <variable>): Kokkos' nvcc_wrapper, fit for the nvcc of this machine.
+#
+# The wrapper's default architecture is one that CUDA 13 no longer knows, and it looks for nvcc on the
+# PATH alone. A copy in the build tree gets the oldest architecture this nvcc knows, and its full path.
+
+include_guard(GLOBAL)
+
+function(topos_nvcc_wrapper source variable)
+  find_program(TOPOS_NVCC nvcc HINTS ENV CUDA_ROOT ENV CUDA_PATH ENV CUDA_HOME PATHS /usr/local/cuda PATH_SUFFIXES bin)
+  mark_as_advanced(TOPOS_NVCC)
+  if(NOT TOPOS_NVCC)
+    message(
+      FATAL_ERROR
+        "TOPOS_KOKKOS_BACKENDS names CUDA, but there is no nvcc on the PATH nor in /usr/local/cuda/bin. "
+        "Install the CUDA toolkit, or name it: CUDA_ROOT=<folder> in the environment."
+    )
+  endif()
+  execute_process(
+    COMMAND "${TOPOS_NVCC}" --list-gpu-arch
+    RESULT_VARIABLE failed
+    OUTPUT_VARIABLE known
+    ERROR_VARIABLE why
+  )
+  if(failed OR NOT known MATCHES "compute_([0-9]+)")
+    message(FATAL_ERROR "${TOPOS_NVCC} --list-gpu-arch failed: ${why}${known}")
+  endif()
+  set(oldest "sm_${CMAKE_MATCH_1}")
+  file(READ "${source}/bin/nvcc_wrapper" text)
+  string(REGEX REPLACE "\ndefault_arch=\"[a-z0-9_]+\"" "\ndefault_arch=\"${oldest}\"" text "${text}")
+  string(REGEX REPLACE "\nnvcc_compiler=nvcc\n" "\nnvcc_compiler=\"${TOPOS_NVCC}\"\n" text "${text}")
+  set(wrapper "${CMAKE_BINARY_DIR}/nvcc_wrapper")
+  file(CONFIGURE OUTPUT "${wrapper}" CONTENT "@text@" @ONLY)
+  file(CHMOD "${wrapper}" PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ
+                                      WORLD_EXECUTE
+  )
+  set(${variable} "${wrapper}" PARENT_SCOPE)
+endfunction()

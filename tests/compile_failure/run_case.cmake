@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# cmake -D case=<source> -D commands=<compile_commands.json> | -D compiler=<compiler>  -P run_case.cmake
+
+cmake_minimum_required(VERSION 3.25)
+
+file(STRINGS "${case}" lines REGEX "^// expect: ")
+if(NOT lines)
+  message(FATAL_ERROR "${case} names no expected diagnostic: a line `// expect: <regular expression>`")
+endif()
+
+# The command that the build would use for this source, without what it writes.
+set(command "")
+if(DEFINED compiler)
+  set(command "${compiler}" -std=c++20 -c "${case}")
+  set(directory "${CMAKE_CURRENT_BINARY_DIR}")
+else()
+  file(READ "${commands}" json)
+  string(JSON count LENGTH "${json}")
+  math(EXPR last "${count} - 1")
+  foreach(index RANGE ${last})
+    string(JSON file GET "${json}" ${index} file)
+    if(file STREQUAL case)
+      string(JSON text GET "${json}" ${index} command)
+      string(JSON directory GET "${json}" ${index} directory)
+      separate_arguments(command UNIX_COMMAND "${text}")
+      break()
+    endif()
+  endforeach()
+  if(NOT command)
+    message(FATAL_ERROR "${commands} has no command for ${case}")
+  endif()
+  list(FIND command "-o" output)
+  if(NOT output EQUAL -1)
+    math(EXPR name "${output} + 1")
+    list(REMOVE_AT command ${output} ${name})
+  endif()
+endif()
+list(APPEND command -fsyntax-only)
+
+execute_process(
+  COMMAND ${command} WORKING_DIRECTORY "${directory}" RESULT_VARIABLE failed OUTPUT_VARIABLE output ERROR_VARIABLE output
+)
+if(failed)
+  message(FATAL_ERROR "${case} does not compile even without TOPOS_MUST_FAIL:\n${output}")
+endif()
+
+execute_process(
+  COMMAND ${command} -DTOPOS_MUST_FAIL WORKING_DIRECTORY "${directory}" RESULT_VARIABLE failed OUTPUT_VARIABLE output
+  ERROR_VARIABLE output
+)
+if(NOT failed)
+  message(FATAL_ERROR "${case} compiled, and must not")
+endif()
+foreach(line IN LISTS lines)
+  string(REGEX REPLACE "^// expect: " "" expected "${line}")
+  if(NOT output MATCHES "${expected}")
+    message(FATAL_ERROR "${case} failed, but not with `${expected}`:\n${output}")
+  endif()
+endforeach()
