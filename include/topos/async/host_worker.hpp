@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The CPU's queue: one thread that works tasks off in order.
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <topos/backend/host.hpp>
+#include <topos/core/error.hpp>
+#include <utility>
+
+namespace topos::detail {
+
+/// One thread that runs tasks in the order of their submission, and lets a caller run small work
+/// itself while nothing is queued. Tasks do not throw.
+///
+/// Only this thread enters OpenMP, because each thread that does gets a team of its own.
+class host_worker {
+ public:
+  explicit host_worker(int index)
+      : stream_(index), in_place_(index, true), thread_([this] { work(); }) {}
+
+  /// Finishes what is queued.
+  ~host_worker() {
+    {
+      const std::lock_guard lock(mutex_);
+      stop_ = true;
+    }
+    wake_.notify_all();
+    thread_.join();
+  }
+
+  host_worker(const host_worker&) = delete;
+  host_worker& operator=(const host_worker&) = delete;
+
+  /// Runs `task(stream)` now, on this thread, if nothing is queued or running; says whether it did.
+  template <class Task>
+  bool try_in_place(Task&& task) {
+    if (!idle()) return false;
+    const std::unique_lock running(running_, std::try_to_lock);
+    if (!running.owns_lock() || !idle()) return false;
+    task(in_place_);
+    return true;
+  }
+
+  /// Queues `task(stream)` and returns its ticket; calls `announce(ticket)` before it may start.
+  template <class Announce, class Task>
+  std::uint64_t submit(Announce&& announce, Task task) {
+    auto made = std::make_unique<concrete<Task>>(std::move(task));
+    std::uint64_t ticket = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      ticket = submitted_.load(std::memory_order_relaxed) + 1;
+      pending_.push_back(std::move(made));
+      submitted_.store(ticket, std::memory_order_release);
+      announce(ticket);
+    }
+    wake_.notify_one();
+    return ticket;
+  }
+
+  /// True once the task of a ticket is done.
+  [[nodiscard]] bool is_done(std::uint64_t ticket) const noexcept {
+    return completed_.load(std::memory_order_acquire) >= ticket;
+  }
+
+  /// Blocks until the task of a ticket is done. Throws where that can never be: on the worker
+  /// itself, for a task that has not run.
+  void wait(std::uint64_t ticket) {
+    if (is_done(ticket)) return;
+    if (std::this_thread::get_id() == thread_.get_id()) {
+      throw error("queued work on the CPU waits for work that is queued behind it");
+    }
+    std::unique_lock lock(mutex_);
+    done_.wait(lock, [&] { return is_done(ticket); });
+  }
+
+  /// Blocks until all that is queued is done.
+  void drain() { wait(submitted_.load(std::memory_order_acquire)); }
+
+ private:
+  struct task {
+    virtual ~task() = default;
+    virtual void run(const backend::host::stream& stream) = 0;
+  };
+
+  template <class Function>
+  struct concrete final : task {
+    explicit concrete(Function f) : function(std::move(f)) {}
+    void run(const backend::host::stream& stream) override { function(stream); }
+    Function function;
+  };
+
+  [[nodiscard]] bool idle() const noexcept {
+    return completed_.load(std::memory_order_acquire) == submitted_.load(std::memory_order_acquire);
+  }
+
+  void work() {
+    for (;;) {
+      std::unique_ptr<task> next;
+      {
+        std::unique_lock lock(mutex_);
+        wake_.wait(lock, [&] { return stop_ || !pending_.empty(); });
+        if (pending_.empty()) return;
+        next = std::move(pending_.front());
+        pending_.pop_front();
+      }
+      {
+        const std::lock_guard running(running_);
+        next->run(stream_);
+        next.reset();  // what it held is given back before anyone learns that it is done
+      }
+      {
+        const std::lock_guard lock(mutex_);
+        completed_.fetch_add(1, std::memory_order_release);
+      }
+      done_.notify_all();
+    }
+  }
+
+  backend::host::stream stream_;
+  backend::host::stream in_place_;
+  std::mutex mutex_;
+  std::mutex running_;
+  std::condition_variable wake_;
+  std::condition_variable done_;
+  std::deque<std::unique_ptr<task>> pending_;
+  std::atomic<std::uint64_t> submitted_{0};
+  std::atomic<std::uint64_t> completed_{0};
+  bool stop_ = false;
+  std::thread thread_;
+};
+
+}  // namespace topos::detail

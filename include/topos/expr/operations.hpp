@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The elementwise operations: each for one value (host and device) and for lanes (host).
+
+#include <topos/core/config.hpp>
+#include <topos/expr/lanes.hpp>
+
+namespace topos::detail {
+
+struct negate_op {
+  template <class T>
+  KOKKOS_FUNCTION T operator()(T x) const {
+    return -x;
+  }
+  template <class B>
+  B lanes(const B& x) const {
+    return -x;
+  }
+};
+
+struct square_op {
+  template <class T>
+  KOKKOS_FUNCTION T operator()(T x) const {
+    return x * x;
+  }
+  template <class B>
+  B lanes(const B& x) const {
+    return x * x;
+  }
+};
+
+struct abs_op {
+  template <class T>
+  KOKKOS_FUNCTION T operator()(T x) const {
+    return Kokkos::abs(x);
+  }
+  template <class B>
+  B lanes(const B& x) const {
+    using lane::abs;
+    return abs(x);
+  }
+};
+
+struct sqrt_op {
+  template <class T>
+  KOKKOS_FUNCTION T operator()(T x) const {
+    return Kokkos::sqrt(x);
+  }
+  template <class B>
+  B lanes(const B& x) const {
+    using lane::sqrt;
+    return sqrt(x);
+  }
+};
+
+struct exp_op {
+  template <class T>
+  KOKKOS_FUNCTION T operator()(T x) const {
+    return Kokkos::exp(x);
+  }
+  template <class B>
+  B lanes(const B& x) const {
+    using lane::exp;
+    return exp(x);
+  }
+};
+
+struct log_op {
+  template <class T>
+  KOKKOS_FUNCTION T operator()(T x) const {
+    return Kokkos::log(x);
+  }
+  template <class B>
+  B lanes(const B& x) const {
+    using lane::log;
+    return log(x);
+  }
+};
+
+struct tanh_op {
+  template <class T>
+  KOKKOS_FUNCTION T operator()(T x) const {
+    return Kokkos::tanh(x);
+  }
+  template <class B>
+  B lanes(const B& x) const {
+    using lane::tanh;
+    return tanh(x);
+  }
+};
+
+struct erf_op {
+  template <class T>
+  KOKKOS_FUNCTION T operator()(T x) const {
+    return Kokkos::erf(x);
+  }
+  template <class B>
+  B lanes(const B& x) const {
+    using lane::erf;
+    return erf(x);
+  }
+};
+
+/// x/2 (1 + erf(x/sqrt 2)): Hendrycks and Gimpel, arXiv:1606.08415, in its exact form.
+struct gelu_op {
+  template <class T>
+  KOKKOS_FUNCTION T operator()(T x) const {
+    return T(0.5) * x * (T(1) + Kokkos::erf(x * T(0.70710678118654752440)));
+  }
+  template <class B>
+  B lanes(const B& x) const {
+    using lane::erf;
+    using T = typename lane_value<B>::type;
+    return lane::splat(T(0.5)) * x *
+           (lane::splat(T(1)) + erf(x * lane::splat(T(0.70710678118654752440))));
+  }
+
+ private:
+  template <class B>
+  struct lane_value;
+  template <template <class, class...> class Batch, class T, class... Rest>
+  struct lane_value<Batch<T, Rest...>> {
+    using type = T;
+  };
+};
+
+struct add_op {
+  template <class T>
+  KOKKOS_FUNCTION T operator()(T a, T b) const {
+    return a + b;
+  }
+  template <class B>
+  B lanes(const B& a, const B& b) const {
+    return a + b;
+  }
+};
+
+struct subtract_op {
+  template <class T>
+  KOKKOS_FUNCTION T operator()(T a, T b) const {
+    return a - b;
+  }
+  template <class B>
+  B lanes(const B& a, const B& b) const {
+    return a - b;
+  }
+};
+
+struct multiply_op {
+  template <class T>
+  KOKKOS_FUNCTION T operator()(T a, T b) const {
+    return a * b;
+  }
+  template <class B>
+  B lanes(const B& a, const B& b) const {
+    return a * b;
+  }
+};
+
+struct divide_op {
+  template <class T>
+  KOKKOS_FUNCTION T operator()(T a, T b) const {
+    return a / b;
+  }
+  template <class B>
+  B lanes(const B& a, const B& b) const {
+    return a / b;
+  }
+};
+
+}  // namespace topos::detail

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// A device's pool: memory that is given back is kept for the next tensor of that size.
+///
+/// Fresh memory costs more than most kernels that fill it (page faults on the CPU, a
+/// synchronisation on a GPU), so blocks go to a list of their size class and come back from there.
+/// Classes are four to a power of two: at most a quarter of a block is unused.
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <source_location>
+#include <topos/device/device.hpp>
+#include <topos/device/runtime.hpp>
+#include <topos/memory/memory_stats.hpp>
+#include <vector>
+
+namespace topos {
+
+namespace detail {
+
+/// The memory of one device. All members may be called from any thread.
+class pool {
+ public:
+  explicit pool(device d) : device_(d) {}
+
+  [[nodiscard]] const device& where() const noexcept { return device_; }
+
+  /// Rounds a size up to its class; sizes over 1 GiB are rounded to 2 MiB only.
+  [[nodiscard]] static constexpr std::size_t class_of(std::size_t bytes) noexcept {
+    constexpr std::size_t huge = std::size_t{2} << 20;
+    constexpr std::size_t large = std::size_t{1} << 30;
+    if (bytes <= backend::alignment) return backend::alignment;
+    const std::size_t step = bytes > large ? huge : std::bit_floor(bytes - 1) / 4;
+    const std::size_t unit = std::max(step, backend::alignment);
+    return (bytes + unit - 1) / unit * unit;
+  }
+
+  /// Memory of `bytes` (a class size). Throws `out_of_memory` if the limit or the device is
+  /// exhausted even after the cache was given back.
+  [[nodiscard]] void* allocate(std::size_t bytes, std::source_location where) {
+    const std::lock_guard lock(mutex_);
+    if (limit_ != 0 && in_use_ + bytes > limit_) {
+      throw out_of_memory(concat(device_, ": ", bytes, " bytes more than the ", in_use_,
+                                 " in use would exceed the limit of ", limit_, " bytes"),
+                          where);
+    }
+    void* pointer = take_cached(bytes);
+    if (pointer == nullptr) pointer = take_fresh(bytes, where);
+    in_use_ += bytes;
+    peak_ = std::max(peak_, in_use_);
+    return pointer;
+  }
+
+  /// Takes memory back. On devices with a queue of their own this is in queue order: whoever gets
+  /// the block next uses it later in the same queue.
+  void deallocate(void* pointer, std::size_t bytes) noexcept {
+    const std::lock_guard lock(mutex_);
+    in_use_ -= bytes;
+    try {
+      if (!closed_) {
+        free_[bytes].push_back(pointer);
+        cached_ += bytes;
+        return;
+      }
+    } catch (...) {  // no memory left to remember the block by: give it back instead
+    }
+    give_back(pointer, bytes);
+  }
+
+  /// Gives cached memory back to the device.
+  void empty_cache() noexcept {
+    const std::lock_guard lock(mutex_);
+    release_cache();
+  }
+
+  /// From now on keeps nothing: the runtime has ended.
+  void close() noexcept {
+    const std::lock_guard lock(mutex_);
+    release_cache();
+    closed_ = true;
+  }
+
+  void set_limit(std::size_t bytes) noexcept {
+    const std::lock_guard lock(mutex_);
+    limit_ = bytes;
+  }
+
+  [[nodiscard]] memory_statistics statistics() const {
+    const std::lock_guard lock(mutex_);
+    return {in_use_, peak_, cached_, limit_};
+  }
+
+ private:
+  void* take_cached(std::size_t bytes) noexcept {
+    const auto found = free_.find(bytes);
+    if (found == free_.end() || found->second.empty()) return nullptr;
+    void* pointer = found->second.back();
+    found->second.pop_back();
+    cached_ -= bytes;
+    return pointer;
+  }
+
+  void* take_fresh(std::size_t bytes, std::source_location where) {
+    const auto ask = [&] {
+      return backend::visit(device_.kind(),
+                            [&](auto b) { return decltype(b)::allocate(device_.index(), bytes); });
+    };
+    try {
+      return ask();
+    } catch (const out_of_memory&) {
+      release_cache();
+    }
+    try {
+      return ask();
+    } catch (const out_of_memory& failure) {
+      throw out_of_memory(concat(failure.what(), "; ", in_use_, " bytes are in use"), where);
+    }
+  }
+
+  void give_back(void* pointer, std::size_t bytes) noexcept {
+    backend::visit(device_.kind(),
+                   [&](auto b) { decltype(b)::deallocate(device_.index(), pointer, bytes); });
+  }
+
+  void release_cache() noexcept {
+    for (auto& [bytes, blocks] : free_) {
+      for (void* pointer : blocks) give_back(pointer, bytes);
+    }
+    free_.clear();
+    cached_ = 0;
+  }
+
+  device device_;
+  mutable std::mutex mutex_;
+  std::map<std::size_t, std::vector<void*>> free_;
+  std::size_t in_use_ = 0;
+  std::size_t peak_ = 0;
+  std::size_t cached_ = 0;
+  std::size_t limit_ = 0;
+  bool closed_ = false;
+};
+
+/// The pools of all devices; they outlive every tensor, static ones too.
+[[nodiscard]] inline pool& pool_of(const device& d) {
+  struct pools {
+    std::mutex mutex;
+    std::map<device, pool> all;
+  };
+  static pools& registry = *new pools;  // never destroyed: tensors may outlive main
+  const std::lock_guard lock(registry.mutex);
+  const auto found = registry.all.find(d);
+  if (found != registry.all.end()) return found->second;
+  pool& made = registry.all.try_emplace(d, d).first->second;
+  Kokkos::push_finalize_hook([&made] { made.close(); });
+  return made;
+}
+
+}  // namespace detail
+
+/// What a device's memory holds.
+[[nodiscard]] inline memory_statistics memory_stats(const device& d) {
+  return detail::pool_of(d).statistics();
+}
+
+/// Bounds what tensors on a device may hold, in bytes; 0 takes the bound away. What is in use
+/// already stays; the next allocation over the bound throws `out_of_memory`.
+inline void set_memory_limit(const device& d, std::size_t bytes) {
+  detail::pool_of(d).set_limit(bytes);
+}
+
+/// Gives memory that is kept for tensors to come back to the device.
+inline void empty_cache(const device& d) { detail::pool_of(d).empty_cache(); }
+
+}  // namespace topos
