@@ -24,6 +24,16 @@ function(topos_check_kokkos version devices)
   endforeach()
 endfunction()
 
+# Kokkos before 4.7.1 calls two functions whose signatures CUDA 13 changed, in its sources and in its headers.
+function(topos_mend_cuda13 target scope version devices)
+  string(TOUPPER "${devices}" devices)
+  if("CUDA" IN_LIST devices AND version AND version VERSION_LESS 4.7.1)
+    target_compile_options(
+      ${target} ${scope} "$<BUILD_INTERFACE:SHELL:-include ${PROJECT_SOURCE_DIR}/cmake/kokkos_cuda13_compat.hpp>"
+    )
+  endif()
+endfunction()
+
 # Kokkos' options are cache entries, so that a user may still overrule each on the command line.
 function(topos_add_kokkos source)
   set(backends "${TOPOS_KOKKOS_BACKENDS}")
@@ -59,12 +69,7 @@ function(topos_add_kokkos source)
   add_subdirectory("${source}" "${CMAKE_BINARY_DIR}/kokkos" EXCLUDE_FROM_ALL SYSTEM)
   get_directory_property(version DIRECTORY "${source}" DEFINITION Kokkos_VERSION)
   get_directory_property(enabled DIRECTORY "${source}" DEFINITION KOKKOS_ENABLED_DEVICES)
-  if("CUDA" IN_LIST backends AND version VERSION_LESS 4.7.1)
-    # Kokkos 4.7.0 calls two functions whose signatures CUDA 13 changed.
-    target_compile_options(
-      kokkoscore PUBLIC "$<BUILD_INTERFACE:SHELL:-include ${PROJECT_SOURCE_DIR}/cmake/kokkos_cuda13_compat.hpp>"
-    )
-  endif()
+  topos_mend_cuda13(kokkoscore PUBLIC "${version}" "${enabled}")
   set(topos_kokkos_version "${version}" PARENT_SCOPE)
   set(topos_kokkos_devices "${enabled}" PARENT_SCOPE)
 endfunction()
