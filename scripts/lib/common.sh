@@ -71,7 +71,7 @@ topos_install() {
     if [ "$(id -u)" != 0 ]; then
       if ! command -v sudo >/dev/null || ! sudo -n true 2>/dev/null; then
         printf '%s\n' "$(basename "$0"): packages are missing, and this user may not install them. Run this, then try again:" \
-          "  sudo sh -c '$line'" >&2
+          "  $(command -v sudo >/dev/null && echo 'sudo sh' || echo su) -c '$line'" >&2
         exit 1
       fi
       as_root=(sudo -n)
