@@ -49,7 +49,7 @@ std::uint8_t traits_of(char32_t code_point) {
 // The lower-case form of an ASCII letter or digit; 0 for what ends a word or is dropped.
 constexpr auto ascii_letters = [] {
   std::array<char, 256> letters{};
-  for (int c = 0; c < 128; ++c) {
+  for (std::size_t c = 0; c < 128; ++c) {
     if (flat_traits[c] == 0 || flat_traits[c] == cased) {
       letters[c] = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
     }

@@ -41,12 +41,14 @@ std::string read_file(const std::filesystem::path& file) {
   errno = 0;
   std::ifstream in(file, std::ios::binary);
   std::string text;
-  if (in) text.assign(std::istreambuf_iterator<char>(in), {});
+  std::array<char, 1 << 14> part;
+  while (in) {
+    in.read(part.data(), part.size());
+    text.append(part.data(), static_cast<std::size_t>(in.gcount()));
+  }
   // A folder opens, and only reading it fails.
-  std::error_code ignored;
-  if (!in || std::filesystem::is_directory(file, ignored)) {
-    const int code = errno != 0 ? errno : EISDIR;
-    fail(file, "cannot be read: " + std::generic_category().message(code));
+  if (!in.is_open() || in.bad()) {
+    fail(file, "cannot be read: " + std::generic_category().message(errno != 0 ? errno : EIO));
   }
   if (text.size() > std::numeric_limits<std::uint32_t>::max()) {
     fail(file, "is larger than 4 GiB");
@@ -141,16 +143,16 @@ void wordpiece::encode(std::string_view text, std::vector<std::int32_t>& ids) co
   for (std::size_t from = 0; ids.size() < limit;) {
     from = text.find('[', from);
     if (from == std::string_view::npos) break;
-    const auto special = std::find_if(
-        specials_.begin(), specials_.end(),
-        [&](const auto& candidate) { return text.substr(from).starts_with(candidate.text); });
-    if (special == specials_.end()) {
+    const auto found = std::find_if(specials_.begin(), specials_.end(), [&](const auto& candidate) {
+      return text.substr(from).starts_with(candidate.text);
+    });
+    if (found == specials_.end()) {
       ++from;
       continue;
     }
     encode_words(text.substr(0, from), limit, ids);
-    if (ids.size() < limit) ids.push_back(special->id);
-    text.remove_prefix(from + special->text.size());
+    if (ids.size() < limit) ids.push_back(found->id);
+    text.remove_prefix(from + found->text.size());
     from = 0;
   }
   encode_words(text, limit, ids);
