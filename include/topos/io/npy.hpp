@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// NumPy's .npy files, written and read.
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <source_location>
+#include <span>
+#include <string>
+#include <string_view>
+#include <topos/core/config.hpp>
+#include <topos/core/dtype.hpp>
+#include <topos/core/error.hpp>
+#include <topos/core/shape.hpp>
+#include <topos/io/detail/npy_header.hpp>
+#include <topos/io/detail/output_file.hpp>
+#include <topos/io/mapped_file.hpp>
+#include <utility>
+#include <vector>
+
+namespace topos {
+
+/// An element type that NumPy has too.
+template <class T>
+concept npy_element = element<T> && !std::same_as<T, bf16>;
+
+/// Writes an array row by row, of shape (rows, row_shape...), in memory of one block.
+///
+/// The file appears under its name when `close` has returned, and not at all if anything fails
+/// before: until then the rows are in a file beside it, named after it, the process and ".part". A
+/// target that is a FIFO or a device is written to directly (SIGPIPE is the caller's to handle);
+/// if the number of rows is not given then, all rows are held in memory until `close`. All
+/// failures, a full disk too, throw `io_error`.
+template <npy_element T>
+class npy_writer {
+ public:
+  /// Opens `path`; a FIFO is waited for. `rows` is the number of rows if it is known. Throws
+  /// `io_error` if nothing can be written there, `invalid_argument` for a negative extent.
+  explicit npy_writer(const std::filesystem::path& path, std::vector<index_t> row_shape = {},
+                      std::optional<index_t> rows = std::nullopt,
+                      std::source_location where = std::source_location::current())
+      : path_(path.string()),
+        shape_(std::move(row_shape)),
+        expected_rows_(rows),
+        file_(path, where) {
+    shape_.insert(shape_.begin(), rows.value_or(0));
+    if (std::any_of(shape_.begin(), shape_.end(), [](index_t extent) { return extent < 0; })) {
+      throw invalid_argument(
+          detail::concat("npy_writer: an extent of ", to_string(shape_), " is negative"), where);
+    }
+    row_size_ = size_of_shape(std::span(shape_).subspan(1), where);
+    put_header_last_ = !rows && !file_.can_overwrite();
+    if (!put_header_last_) put_header(where);
+  }
+
+  /// Appends any number of whole rows; the values are free again on return. Throws
+  /// `invalid_argument` if the last row is not whole or there are more rows than announced.
+  void append(std::span<const T> values,
+              std::source_location where = std::source_location::current()) {
+    const auto size = static_cast<index_t>(values.size());
+    if (row_size_ == 0 ? size != 0 : size % row_size_ != 0) {
+      throw invalid_argument(detail::concat(shown_path(), ": append: ", size,
+                                            " values are not whole rows of ", row_size_),
+                             where);
+    }
+    if (size == 0) return;
+    append_rows(size / row_size_, where);
+    const std::span<const std::byte> bytes = std::as_bytes(values);
+    if (put_header_last_) {
+      held_.insert(held_.end(), bytes.begin(), bytes.end());
+    } else {
+      file_.write(bytes, where);
+    }
+  }
+
+  /// Rows appended so far.
+  [[nodiscard]] index_t rows() const noexcept { return rows_; }
+
+  /// Completes the file and puts it in its place; a second call does nothing. Throws
+  /// `invalid_argument` if there are fewer rows than announced.
+  void close(std::source_location where = std::source_location::current()) {
+    if (closed_) return;
+    if (expected_rows_ && rows_ != *expected_rows_) {
+      throw invalid_argument(detail::concat(shown_path(), ": close: ", rows_, " rows of ",
+                                            *expected_rows_, " were appended"),
+                             where);
+    }
+    shape_[0] = rows_;
+    if (put_header_last_) {
+      put_header(where);
+      file_.write(held_, where);
+      held_ = {};
+    } else if (!expected_rows_) {
+      const std::string header = detail::npy_header_bytes(dtype_v<T>, shape_);
+      file_.overwrite(std::as_bytes(std::span(header)), where);
+    }
+    file_.close(where);
+    closed_ = true;
+  }
+
+ private:
+  std::string shown_path() const { return detail::printable(path_); }
+
+  void append_rows(index_t more, std::source_location where) {
+    if (expected_rows_ && more > *expected_rows_ - rows_) {
+      throw invalid_argument(detail::concat(shown_path(), ": append: more rows than the ",
+                                            *expected_rows_, " announced"),
+                             where);
+    }
+    rows_ += more;
+  }
+
+  void put_header(std::source_location where) {
+    const std::string header = detail::npy_header_bytes(dtype_v<T>, shape_);
+    file_.write(std::as_bytes(std::span(header)), where);
+  }
+
+  std::string path_;
+  std::vector<index_t> shape_;
+  std::optional<index_t> expected_rows_;
+  detail::output_file file_;
+  index_t row_size_ = 0;
+  index_t rows_ = 0;
+  bool put_header_last_ = false;
+  bool closed_ = false;
+  std::vector<std::byte> held_;
+};
+
+/// Writes a whole array, as `npy_writer` does; throws `shape_mismatch` if the shape has another
+/// number of elements than there are values.
+template <npy_element T>
+void write_npy(const std::filesystem::path& path, std::span<const index_t> shape,
+               std::span<const T> values,
+               std::source_location where = std::source_location::current()) {
+  if (size_of_shape(shape, where) != static_cast<index_t>(values.size())) {
+    throw shape_mismatch(
+        detail::concat("write_npy: ", values.size(), " values for shape ", to_string(shape)),
+        where);
+  }
+  const std::string header = detail::npy_header_bytes(dtype_v<T>, shape);
+  detail::output_file file(path, where);
+  file.write(std::as_bytes(std::span(header)), where);
+  file.write(std::as_bytes(values), where);
+  file.close(where);
+}
+
+/// An array that was read: its extents, and its values in row-major order.
+template <npy_element T>
+struct npy_array {
+  std::vector<index_t> shape;
+  std::vector<T> values;
+};
+
+/// Reads an array of type T (of a file of bool: std::uint8_t). Throws `io_error` if the file is not
+/// a little-endian .npy file in C order of exactly the bytes that its shape takes, and
+/// `dtype_mismatch` if its elements have another type.
+template <npy_element T>
+  requires(!std::same_as<T, bool>)
+[[nodiscard]] npy_array<T> read_npy(const std::filesystem::path& path,
+                                    std::source_location where = std::source_location::current()) {
+  const mapped_file file(path, where);
+  const std::span<const std::byte> all = file.bytes();
+  const std::string origin = detail::concat(detail::printable(path.string()), ": npy: ");
+  detail::npy_header header;
+  try {
+    header = detail::read_npy_header({reinterpret_cast<const char*>(all.data()), all.size()});
+  } catch (const detail::npy_error& e) {
+    throw io_error(origin + e.message, where);
+  }
+  const bool bool_as_byte = std::same_as<T, std::uint8_t> && header.descr == "|b1";
+  if (header.descr != detail::npy_descr(dtype_v<T>) && !bool_as_byte) {
+    throw dtype_mismatch(detail::concat(origin, "elements are ", detail::printable(header.descr),
+                                        ", asked for were '", detail::npy_descr(dtype_v<T>), "' (",
+                                        dtype_name_v<T>, ")"),
+                         where);
+  }
+  index_t bytes = sizeof(T);
+  for (const index_t extent : header.shape) {
+    if (__builtin_mul_overflow(bytes, extent, &bytes)) {
+      throw io_error(
+          detail::concat(origin, "shape ", to_string(header.shape), " does not fit 63 bits"),
+          where);
+    }
+  }
+  const std::size_t here = all.size() - header.size;
+  if (static_cast<std::size_t>(bytes) != here) {
+    throw io_error(detail::concat(origin, "shape ", to_string(header.shape), " of ",
+                                  dtype_name_v<T>, " takes ", bytes, " bytes, the file has ", here),
+                   where);
+  }
+  npy_array<T> array{std::move(header.shape), std::vector<T>(here / sizeof(T))};
+  if (here != 0) {
+    std::memcpy(static_cast<void*>(array.values.data()), all.data() + header.size, here);
+  }
+  return array;
+}
+
+}  // namespace topos
