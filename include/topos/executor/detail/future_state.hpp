@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What a future and the one who fulfils it share.
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <utility>
+#include <variant>
+
+namespace topos::detail {
+
+/// A value or an exception that arrives once, from another thread.
+template <class T>
+class future_state {
+ public:
+  future_state() = default;
+  future_state(const future_state&) = delete;
+  future_state& operator=(const future_state&) = delete;
+
+  [[nodiscard]] bool is_ready() const noexcept { return ready_.load(std::memory_order_acquire); }
+
+  void wait() const {
+    if (is_ready()) return;
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return is_ready(); });
+  }
+
+  template <class Rep, class Period>
+  bool wait_for(std::chrono::duration<Rep, Period> time) const {
+    if (is_ready()) return true;
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, time, [&] { return is_ready(); });
+  }
+
+  /// To be called once, or `set_error` once; a value whose move throws becomes that error.
+  void set_value(T&& value) noexcept {
+    finish([&] {
+      try {
+        result_.template emplace<1>(std::move(value));
+      } catch (...) {
+        result_.template emplace<2>(std::current_exception());
+      }
+    });
+  }
+
+  void set_error(std::exception_ptr failure) noexcept {
+    finish([&] { result_.template emplace<2>(std::move(failure)); });
+  }
+
+  /// The value, moved out, or the exception, thrown; to be called once, when ready.
+  [[nodiscard]] T take() {
+    if (result_.index() == 2) std::rethrow_exception(std::get<2>(std::exchange(result_, {})));
+    return std::get<1>(std::move(result_));
+  }
+
+ protected:
+  ~future_state() = default;
+
+ private:
+  template <class Store>
+  void finish(Store store) noexcept {
+    {
+      const std::lock_guard guard(mutex_);
+      store();
+      ready_.store(true, std::memory_order_release);
+    }
+    changed_.notify_all();
+  }
+
+  mutable std::mutex mutex_;
+  mutable std::condition_variable changed_;
+  std::atomic<bool> ready_ = false;
+  std::variant<std::monostate, T, std::exception_ptr> result_;
+};
+
+}  // namespace topos::detail

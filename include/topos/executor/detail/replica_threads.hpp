@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The threads of a set of replicas.
+
+#include <cstddef>
+#include <exception>
+#include <latch>
+#include <memory>
+#include <thread>
+#include <topos/device/default_device.hpp>
+#include <topos/device/device.hpp>
+#include <topos/executor/detail/schedule.hpp>
+#include <topos/executor/options.hpp>
+#include <utility>
+#include <vector>
+
+namespace topos::detail {
+
+/// Owns one thread for each replica, from construction until all work has ended.
+class replica_threads {
+ public:
+  /// Starts them; `life(device, replica, serve)` is each one's whole life on its own thread: it
+  /// makes what the replica needs, calls `serve()`, and unmakes it. New tensors of the thread go to
+  /// its device. Returns when all of them serve; where any throws before that, ends the others and
+  /// throws the exception of the first.
+  template <class Life>
+  replica_threads(std::shared_ptr<schedule> work, const executor_options& options, Life life)
+      : schedule_(std::move(work)) {
+    const std::size_t count = options.devices.size() * options.replicas;
+    std::vector<std::exception_ptr> failures(count);
+    // Shared: its last count_down may still be returning when this constructor has gone on.
+    const auto started = std::make_shared<std::latch>(static_cast<std::ptrdiff_t>(count));
+    threads_.reserve(count);
+    try {
+      for (std::size_t replica = 0; replica < count; ++replica) {
+        const device place = options.devices[replica / options.replicas];
+        // `failures` by reference: whoever writes to it is joined before it goes.
+        threads_.emplace_back([this, place, replica, &failures, started, life] {
+          bool serving = false;
+          try {
+            const default_device scope(place);
+            life(place, replica, [&] {
+              serving = true;
+              started->count_down();
+              schedule_->serve(replica);
+            });
+          } catch (...) {
+            // What a model's destructor throws has nobody left to be told.
+            if (!serving) failures[replica] = std::current_exception();
+          }
+          if (!serving) started->count_down();
+        });
+      }
+    } catch (...) {  // no more threads to be had
+      join();
+      throw;
+    }
+    started->wait();
+    for (const std::exception_ptr& failure : failures) {
+      if (!failure) continue;
+      join();
+      std::rethrow_exception(failure);
+    }
+  }
+
+  /// Ends all work that was submitted, then the threads.
+  ~replica_threads() { join(); }
+
+  replica_threads(const replica_threads&) = delete;
+  replica_threads& operator=(const replica_threads&) = delete;
+
+  [[nodiscard]] std::size_t size() const noexcept { return threads_.size(); }
+
+ private:
+  void join() noexcept {
+    schedule_->stop();
+    for (std::thread& thread : threads_) thread.join();
+    threads_.clear();
+  }
+
+  std::shared_ptr<schedule> schedule_;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace topos::detail

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The requests of a stream that are under way.
+
+#include <cstddef>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <topos/executor/detail/batch_queue.hpp>
+#include <topos/executor/item_source.hpp>
+#include <topos/executor/options.hpp>
+#include <topos/executor/progress.hpp>
+#include <utility>
+
+namespace topos::detail {
+
+/// Keeps two requests for each replica under way, so that none waits for the consumer while there
+/// are items; takes the items from their source on the consumer's thread.
+template <class In, class Out>
+class request_window {
+ public:
+  using queue = batch_queue<In, Out>;
+  using request_ptr = typename queue::request_ptr;
+
+  request_window(std::shared_ptr<queue> where, std::unique_ptr<items<In>> source,
+                 const request_options& options)
+      : queue_(std::move(where)),
+        source_(std::move(source)),
+        request_size_(options.request_size),
+        width_(2 * queue_->replicas()) {
+    if (options.show_progress) {
+      const auto count = source_->size();
+      const auto steps = [&](std::size_t n) {
+        return n / request_size_ + (n % request_size_ != 0);
+      };
+      progress_.emplace(count ? std::optional(steps(*count)) : std::nullopt, options.progress);
+    }
+    fill();
+  }
+
+  /// Withdraws the requests that nobody has seen and that have not started; waits for all others,
+  /// which may be reading what the source refers to.
+  ~request_window() {
+    // The last first, or a replica would start one while those before it are withdrawn.
+    for (std::size_t i = ahead_.size(); i-- > 0;) {
+      if (!queue_->cancel(ahead_[i])) ahead_[i]->wait();
+    }
+    for (const request_ptr& running : given_) running->wait();
+  }
+
+  request_window(const request_window&) = delete;
+  request_window& operator=(const request_window&) = delete;
+
+  /// The next request in order, or null after the last, when all have ended. Throws what the source
+  /// has thrown, after the requests of the items before that.
+  [[nodiscard]] request_ptr next() {
+    fill();
+    while (ahead_.empty() && !ended_) {
+      // The consumer has left as many requests running as there may be.
+      given_.front()->wait();
+      fill();
+    }
+    if (ahead_.empty()) {
+      if (source_failure_) std::rethrow_exception(std::exchange(source_failure_, nullptr));
+      while (!given_.empty()) {
+        given_.front()->wait();
+        retire();
+      }
+      if (progress_) progress_->finish();
+      return nullptr;
+    }
+    request_ptr first = std::move(ahead_.front());
+    ahead_.pop_front();
+    given_.push_back(first);
+    return first;
+  }
+
+  /// Forgets what has ended and brings as many new requests under way.
+  void fill() {
+    retire();
+    while (!ended_ && ahead_.size() + given_.size() < width_) {
+      auto entry = std::make_shared<request<In, Out>>();
+      try {
+        entry->items = source_->next(request_size_, entry->storage);
+        ended_ = entry->items.empty();
+      } catch (...) {
+        fail();
+        // What came before the failure is work like any other.
+        entry->items = entry->storage;
+      }
+      if (entry->items.empty()) continue;
+      try {
+        queue_->enqueue(entry);
+      } catch (...) {
+        fail();
+        continue;
+      }
+      ahead_.push_back(std::move(entry));
+    }
+  }
+
+ private:
+  void retire() {
+    while (!given_.empty() && given_.front()->is_ready()) {
+      given_.pop_front();
+      if (progress_) progress_->step();
+    }
+  }
+
+  void fail() noexcept {
+    ended_ = true;
+    if (!source_failure_) source_failure_ = std::current_exception();
+  }
+
+  std::shared_ptr<queue> queue_;
+  std::unique_ptr<items<In>> source_;
+  std::size_t request_size_;
+  std::size_t width_;
+  std::optional<progress> progress_;
+  std::deque<request_ptr> ahead_;  // under way, and not seen by the consumer
+  std::deque<request_ptr> given_;  // seen by the consumer, and perhaps running
+  std::exception_ptr source_failure_;
+  bool ended_ = false;
+};
+
+}  // namespace topos::detail

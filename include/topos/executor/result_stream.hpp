@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The results for a range or a generator of items, in order.
+
+#include <cstddef>
+#include <iterator>
+#include <memory>
+#include <topos/executor/detail/request_window.hpp>
+#include <topos/executor/endpoint.hpp>
+#include <utility>
+#include <vector>
+
+namespace topos {
+
+/// An input range of the results of all items, in the order of the items; each may be moved from.
+///
+/// Two requests for each replica are under way while results are consumed, and no more: memory is
+/// bounded whatever the number of items. Items are taken from their source on the consumer's
+/// thread. A range that was given as an lvalue, or refers to other memory, is read while requests
+/// run.
+///
+/// A request that fails is thrown, with its own type, by the `begin` or `++` that would come to its
+/// first result; the others are not harmed: calling `begin` again goes on with the request after
+/// it. What the source throws comes likewise, after the results of all items before it, and is the
+/// end.
+///
+///     for (auto results = dep.post<"/encode">(documents);;) {
+///       try {
+///         for (auto& embedding : results) use(embedding);
+///         break;
+///       } catch (const std::exception& failure) { ... }  // these request_size documents failed
+///     }
+///
+/// Destroying the stream withdraws requests that have not started, and blocks until the others end.
+template <batch_item In, batch_item Out>
+class [[nodiscard]] result_stream {
+  struct state;
+
+ public:
+  using value_type = Out;
+
+  class iterator {
+   public:
+    using iterator_concept = std::input_iterator_tag;
+    using value_type = Out;
+    using difference_type = std::ptrdiff_t;
+
+    iterator() noexcept = default;
+
+    [[nodiscard]] Out& operator*() const noexcept { return state_->results[state_->index]; }
+    [[nodiscard]] Out* operator->() const noexcept { return &**this; }
+
+    iterator& operator++() {
+      if (++state_->index == state_->results.size()) state_->advance();
+      return *this;
+    }
+    void operator++(int) { ++*this; }
+
+    [[nodiscard]] friend bool operator==(const iterator& at, std::default_sentinel_t) noexcept {
+      return at.state_->ended;
+    }
+
+   private:
+    friend result_stream;
+    explicit iterator(state* of) noexcept : state_(of) {}
+
+    state* state_ = nullptr;
+  };
+
+  result_stream(std::shared_ptr<detail::batch_queue<In, Out>> queue,
+                std::unique_ptr<detail::items<In>> source, const request_options& options)
+      : state_(std::make_unique<state>(std::move(queue), std::move(source), options)) {}
+
+  result_stream(result_stream&&) noexcept = default;
+  result_stream& operator=(result_stream&&) noexcept = default;
+
+  /// The result that is next; the same one as before if there was a `begin` already and no `++`
+  /// since. Blocks until it is there.
+  [[nodiscard]] iterator begin() {
+    if (state_->index == state_->results.size() && !state_->ended) state_->advance();
+    return iterator(state_.get());
+  }
+
+  [[nodiscard]] std::default_sentinel_t end() const noexcept { return {}; }
+
+ private:
+  // On the heap, so that iterators survive a move of the stream.
+  struct state {
+    state(std::shared_ptr<detail::batch_queue<In, Out>> queue,
+          std::unique_ptr<detail::items<In>> source, const request_options& options)
+        : window(std::move(queue), std::move(source), options) {}
+
+    void advance() {
+      index = 0;
+      results.clear();
+      const auto request = window.next();
+      ended = request == nullptr;
+      if (ended) return;
+      request->wait();
+      // Before the results are consumed, and so that the model does not wait for that.
+      window.fill();
+      results = request->take();
+    }
+
+    detail::request_window<In, Out> window;
+    std::vector<Out> results;
+    std::size_t index = 0;
+    bool ended = false;
+  };
+
+  std::unique_ptr<state> state_;
+};
+
+}  // namespace topos
