@@ -119,6 +119,9 @@ class cuda::stream {
   /// The execution-space instance on which a user's own kernels run.
   [[nodiscard]] const execution_space& space() const { return space_; }
 
+  /// The index of its GPU.
+  [[nodiscard]] int index() const { return index_; }
+
   /// The CUDA stream itself, for other libraries' calls.
   [[nodiscard]] cudaStream_t native() const { return native_.get(); }
 
@@ -134,11 +137,12 @@ class cuda::stream {
     const detail::cuda_scope scope(index_);
     using policy = Kokkos::TeamPolicy<execution_space, Kokkos::IndexType<index_t>>;
     const int warps = cost >= 256 ? 8 : cost >= 64 ? 2 : 1;
+    const int level = scratch <= shared_scratch ? 0 : 1;
     auto light = Kokkos::Experimental::require(
         policy(space_, static_cast<int>(count), warps, 32)
-            .set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(scratch))),
+            .set_scratch_size(level, Kokkos::PerTeam(static_cast<int>(scratch))),
         Kokkos::Experimental::WorkItemProperty::HintLightWeight);
-    Kokkos::parallel_for(label, light, item<Kernel>{kernel, scratch});
+    Kokkos::parallel_for(label, light, item<Kernel>{kernel, scratch, level});
     detail::check_cuda(cudaPeekAtLastError(), label);
   }
 
@@ -159,13 +163,18 @@ class cuda::stream {
   [[nodiscard]] bool idle() const { return cudaStreamQuery(native_.get()) != cudaErrorNotReady; }
 
  private:
+  // Scratch up to this lies in the block's shared memory, more in the device's.
+  static constexpr std::size_t shared_scratch = std::size_t{40} << 10;
+
   template <class Kernel>
   struct item {
     Kernel kernel;
     std::size_t scratch;
+    int level;
     template <class Member>
     KOKKOS_FUNCTION void operator()(const Member& member) const {
-      void* memory = scratch == 0 ? nullptr : member.team_scratch(0).get_shmem_aligned(scratch, 16);
+      void* memory =
+          scratch == 0 ? nullptr : member.team_scratch(level).get_shmem_aligned(scratch, 16);
       kernel(device_team<Member>(member, memory), static_cast<index_t>(member.league_rank()));
     }
   };

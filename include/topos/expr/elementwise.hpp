@@ -96,4 +96,21 @@ template <class A, class B>
 /// The elementwise Gaussian error linear unit, x/2 (1 + erf(x/sqrt 2)).
 [[nodiscard]] auto gelu(const operand auto& a) { return detail::apply<detail::gelu_op>(a); }
 
+namespace detail {
+
+// Nodes live here, so that argument-dependent look-up finds what combines them here too.
+using topos::operator+;
+using topos::operator-;
+using topos::operator*;
+using topos::operator/;
+using topos::abs;
+using topos::square;
+using topos::sqrt;
+using topos::exp;
+using topos::log;
+using topos::tanh;
+using topos::erf;
+using topos::gelu;
+
+}  // namespace detail
 }  // namespace topos

@@ -47,7 +47,6 @@ using xsimd::erf;
 using xsimd::fma;
 using xsimd::log;
 using xsimd::max;
-using xsimd::min;
 using xsimd::sqrt;
 using xsimd::tanh;
 
@@ -75,19 +74,43 @@ struct batch {
   friend batch operator*(batch a, batch b) { return {a.value * b.value}; }
   friend batch operator/(batch a, batch b) { return {a.value / b.value}; }
   friend batch operator-(batch a) { return {-a.value}; }
-  friend batch abs(batch a) { return {std::abs(a.value)}; }
-  friend batch erf(batch a) { return {std::erf(a.value)}; }
-  friend batch exp(batch a) { return {std::exp(a.value)}; }
-  friend batch fma(batch a, batch b, batch c) { return {std::fma(a.value, b.value, c.value)}; }
-  friend batch log(batch a) { return {std::log(a.value)}; }
-  friend batch max(batch a, batch b) { return {std::max(a.value, b.value)}; }
-  friend batch min(batch a, batch b) { return {std::min(a.value, b.value)}; }
-  friend batch sqrt(batch a) { return {std::sqrt(a.value)}; }
-  friend batch tanh(batch a) { return {std::tanh(a.value)}; }
 };
 
 template <element T>
 inline constexpr index_t width = 1;
+
+template <class T>
+batch<T> abs(batch<T> a) {
+  return {std::abs(a.value)};
+}
+template <class T>
+batch<T> erf(batch<T> a) {
+  return {std::erf(a.value)};
+}
+template <class T>
+batch<T> exp(batch<T> a) {
+  return {std::exp(a.value)};
+}
+template <class T>
+batch<T> fma(batch<T> a, batch<T> b, batch<T> c) {
+  return {std::fma(a.value, b.value, c.value)};
+}
+template <class T>
+batch<T> log(batch<T> a) {
+  return {std::log(a.value)};
+}
+template <class T>
+batch<T> max(batch<T> a, batch<T> b) {
+  return {std::max(a.value, b.value)};
+}
+template <class T>
+batch<T> sqrt(batch<T> a) {
+  return {std::sqrt(a.value)};
+}
+template <class T>
+batch<T> tanh(batch<T> a) {
+  return {std::tanh(a.value)};
+}
 
 template <element T>
 batch<T> load(const T* from) {
@@ -103,6 +126,19 @@ batch<T> splat(T value) {
 }
 
 #endif
+
+namespace detail {
+template <class B>
+struct value_of;
+template <template <class...> class Batch, class T, class... Rest>
+struct value_of<Batch<T, Rest...>> {
+  using type = T;
+};
+}  // namespace detail
+
+/// The element type of a batch.
+template <class B>
+using value_t = typename detail::value_of<B>::type;
 
 /// The first `count` lanes from memory; the others are 0.
 template <element T>

@@ -37,8 +37,7 @@ struct abs_op {
   }
   template <class B>
   B lanes(const B& x) const {
-    using lane::abs;
-    return abs(x);
+    return lane::abs(x);
   }
 };
 
@@ -49,8 +48,7 @@ struct sqrt_op {
   }
   template <class B>
   B lanes(const B& x) const {
-    using lane::sqrt;
-    return sqrt(x);
+    return lane::sqrt(x);
   }
 };
 
@@ -61,8 +59,7 @@ struct exp_op {
   }
   template <class B>
   B lanes(const B& x) const {
-    using lane::exp;
-    return exp(x);
+    return lane::exp(x);
   }
 };
 
@@ -73,8 +70,7 @@ struct log_op {
   }
   template <class B>
   B lanes(const B& x) const {
-    using lane::log;
-    return log(x);
+    return lane::log(x);
   }
 };
 
@@ -85,8 +81,7 @@ struct tanh_op {
   }
   template <class B>
   B lanes(const B& x) const {
-    using lane::tanh;
-    return tanh(x);
+    return lane::tanh(x);
   }
 };
 
@@ -97,8 +92,7 @@ struct erf_op {
   }
   template <class B>
   B lanes(const B& x) const {
-    using lane::erf;
-    return erf(x);
+    return lane::erf(x);
   }
 };
 
@@ -110,19 +104,11 @@ struct gelu_op {
   }
   template <class B>
   B lanes(const B& x) const {
-    using lane::erf;
-    using T = typename lane_value<B>::type;
-    return lane::splat(T(0.5)) * x *
-           (lane::splat(T(1)) + erf(x * lane::splat(T(0.70710678118654752440))));
+    using T = lane::value_t<B>;
+    const B half = lane::splat(T(0.5));
+    const B root = lane::splat(T(0.70710678118654752440));
+    return half * x * (lane::splat(T(1)) + lane::erf(x * root));
   }
-
- private:
-  template <class B>
-  struct lane_value;
-  template <template <class, class...> class Batch, class T, class... Rest>
-  struct lane_value<Batch<T, Rest...>> {
-    using type = T;
-  };
 };
 
 struct add_op {

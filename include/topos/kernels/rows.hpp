@@ -61,8 +61,7 @@ inline T largest(const Row& row, index_t n) {
   if (n >= lane::width<T>) {
     auto lanes = row.lanes(0, lane::width<T>);
     for (j = lane::width<T>; j + lane::width<T> <= n; j += lane::width<T>) {
-      using lane::max;
-      lanes = max(lanes, row.lanes(j, lane::width<T>));
+      lanes = lane::max(lanes, row.lanes(j, lane::width<T>));
     }
     result = lane::largest<T>(lanes);
   }

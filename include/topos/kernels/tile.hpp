@@ -16,7 +16,6 @@ namespace host_tile {
 /// c = a b for `Rows` rows and `Batches` batches of columns: one register block.
 template <int Rows, int Batches, class T>
 inline void block(T* c, index_t ldc, const T* a, index_t lda, const T* b, index_t ldb, index_t k) {
-  using lane::fma;
   lane::batch<T> sums[Rows][Batches];
   for (auto& row : sums) {
     for (auto& s : row) s = lane::splat(T(0));
@@ -26,7 +25,7 @@ inline void block(T* c, index_t ldc, const T* a, index_t lda, const T* b, index_
     for (int v = 0; v < Batches; ++v) columns[v] = lane::load(b + p * ldb + v * lane::width<T>);
     for (int i = 0; i < Rows; ++i) {
       const lane::batch<T> value = lane::splat(a[i * lda + p]);
-      for (int v = 0; v < Batches; ++v) sums[i][v] = fma(value, columns[v], sums[i][v]);
+      for (int v = 0; v < Batches; ++v) sums[i][v] = lane::fma(value, columns[v], sums[i][v]);
     }
   }
   for (int i = 0; i < Rows; ++i) {

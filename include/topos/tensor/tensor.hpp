@@ -94,6 +94,19 @@ class tensor {
     return {memory_, offset_, extents};
   }
 
+  /// Element `i` of the first axis, without a copy. Throws `out_of_range`.
+  [[nodiscard]] tensor<T, Rank - 1> row(
+      index_t i, std::source_location where = std::source_location::current()) const
+      requires(Rank > 0) {
+    if (i < 0 || i >= extents_[0]) {
+      throw out_of_range(
+          detail::concat("row: index ", i, " of a tensor of shape ", to_string(extents_)), where);
+    }
+    topos::shape<Rank - 1> rest;
+    std::copy(extents_.begin() + 1, extents_.end(), rest.begin());
+    return {memory_, offset_ + i * (size() / extents_[0]), rest};
+  }
+
   /// The tensor as a leaf of an expression.
   [[nodiscard]] detail::tensor_node<T, Rank> node() const { return {memory_, offset_, extents_}; }
 

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Bias and activation as a kernel, for providers that cannot fuse them.
+
+#include <topos/kernels/rows.hpp>
+#include <topos/linalg/product.hpp>
+
+namespace topos::detail {
+
+/// Row i of y becomes act(y + bias).
+struct epilogue_kernel {
+  product p;
+
+  template <class Team>
+  KOKKOS_FUNCTION void operator()(const Team& team, index_t i) const {
+    float* y = p.y + i * p.n;
+    const memory_row<float> own{y};
+    const memory_row<float> bias{p.bias};
+    if (p.bias == nullptr) {
+      if (p.act == activation::gelu)
+        assign(team, y, unary_row<gelu_op, memory_row<float>>{own}, 0, p.n);
+      return;
+    }
+    const binary_row<add_op, memory_row<float>, memory_row<float>> biased{own, bias};
+    if (p.act == activation::gelu) {
+      assign(team, y, unary_row<gelu_op, decltype(biased)>{biased}, 0, p.n);
+    } else {
+      assign(team, y, biased, 0, p.n);
+    }
+  }
+};
+
+/// Applies bias and activation to the product that lies in p.y.
+template <class Stream>
+void run_epilogue(const Stream& stream, const product& p) {
+  if (p.bias == nullptr && p.act == activation::none) return;
+  stream.for_each("topos::matmul::epilogue", p.m, p.n, 0, epilogue_kernel{p});
+}
+
+}  // namespace topos::detail

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// A weight matrix prepared for many products.
+
+#include <memory>
+#include <optional>
+#include <topos/linalg/provider.hpp>
+#include <topos/tensor/tensor.hpp>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+namespace topos {
+
+/// A weight matrix in the layout that its device's provider multiplies fastest: made once, used
+/// for every batch. Cheap to copy; copies share the weights.
+class prepared_matrix {
+ public:
+  /// No weights.
+  prepared_matrix() = default;
+
+  /// Enqueues the preparation of `w`, (outputs, inputs), and returns at once. Hand it the only
+  /// copy of a tensor, and its memory is given back where the provider has a layout of its own.
+  explicit prepared_matrix(tensor<float, 2> w,
+                           std::source_location where = std::source_location::current())
+      : device_(w.device()),
+        outputs_(w.shape()[0]),
+        inputs_(w.shape()[1]),
+        ready_(device_, 1, where),
+        weights_(std::make_shared<slot>()) {
+    detail::queue_of(device_, where)
+        .submit(
+            {w.memory()}, {ready_}, detail::always_queued,
+            [n = outputs_, k = inputs_, plain = w.memory(), into = weights_](const auto& stream) {
+              using provider = detail::provider_of<decltype(stream)>;
+              into->template emplace<typename provider::weights>(
+                  provider::prepare(stream, plain, n, k));
+            });
+  }
+
+  [[nodiscard]] topos::device device() const noexcept { return device_; }
+  [[nodiscard]] index_t outputs() const noexcept { return outputs_; }
+  [[nodiscard]] index_t inputs() const noexcept { return inputs_; }
+
+  /// Enqueues act(x w^T + bias), (rows, outputs), and returns it at once. `bias`, (outputs), may be
+  /// absent. Throws `shape_mismatch` and `device_mismatch`.
+  [[nodiscard]] tensor<float, 2> multiply(
+      const tensor<float, 2>& x, const std::optional<tensor<float, 1>>& bias = std::nullopt,
+      activation act = activation::none,
+      std::source_location where = std::source_location::current()) const {
+    check(x, bias, where);
+    tensor<float, 2> y({x.shape()[0], outputs_}, device_, where);
+    const detail::product p{
+        x.data(), y.data(), bias ? bias->data() : nullptr, x.shape()[0], outputs_, inputs_, act};
+    std::vector<buffer> reads{x.memory(), ready_};
+    if (bias) reads.push_back(bias->memory());
+    detail::queue_of(device_, where)
+        .submit(std::move(reads), {y.memory()}, detail::always_queued,
+                [p, weights = weights_](const auto& stream) {
+                  using provider = detail::provider_of<decltype(stream)>;
+                  provider::run(stream, std::get<typename provider::weights>(*weights), p);
+                });
+    return y;
+  }
+
+ private:
+  void check(const tensor<float, 2>& x, const std::optional<tensor<float, 1>>& bias,
+             std::source_location where) const {
+    if (x.shape()[1] != inputs_ || (bias && bias->shape()[0] != outputs_)) {
+      throw shape_mismatch(detail::concat("matmul: x ", to_string(x.shape()), " and bias ",
+                                          bias ? to_string(bias->shape()) : "none",
+                                          " for weights (", outputs_, ", ", inputs_, ")"),
+                           where);
+    }
+    if (x.device() != device_ || (bias && bias->device() != device_)) {
+      throw device_mismatch(
+          detail::concat("matmul: x ", to_string(x.shape()), " is on ", x.device(),
+                         bias ? detail::concat(", the bias on ", bias->device()) : "",
+                         ", the weights are on ", device_,
+                         "; move one of them with device_put first"),
+          where);
+    }
+  }
+
+  // Written and read by queued work alone, in its order.
+  using slot = std::conditional_t<
+      std::is_same_v<detail::host_provider, detail::cuda_provider>,
+      std::variant<std::monostate, detail::host_provider::weights>,
+      std::variant<std::monostate, detail::host_provider::weights, detail::cuda_provider::weights>>;
+
+  topos::device device_;
+  index_t outputs_ = 0;
+  index_t inputs_ = 0;
+  buffer ready_;
+  std::shared_ptr<slot> weights_;
+};
+
+}  // namespace topos

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Scaled dot-product attention over sequences of mixed lengths.
+
+#include <cmath>
+#include <topos/kernels/rows.hpp>
+#include <topos/kernels/tile.hpp>
+#include <topos/nn/sequences.hpp>
+
+namespace topos::nn {
+
+namespace detail {
+
+using namespace topos::detail;
+
+/// Item s * heads + h attends within sequence s with head h, some queries at a time.
+struct attention_kernel {
+  /// Queries whose scores lie in scratch memory together.
+  static constexpr index_t queries = 8;
+
+  const float* qkv;  // (rows, 3, heads, width)
+  float* out;        // (rows, heads, width)
+  const std::int32_t* offsets;
+  index_t heads;
+  index_t width;
+  index_t longest;
+  float scale;
+
+  /// Scores of `longest` keys are padded to whole SIMD batches.
+  [[nodiscard]] KOKKOS_FUNCTION static index_t padded(index_t keys) {
+    return (keys + 15) / 16 * 16;
+  }
+
+  /// Bytes of scratch memory: the transposed keys, and the scores of some queries.
+  [[nodiscard]] std::size_t scratch() const {
+    return static_cast<std::size_t>((width + queries) * padded(longest)) * sizeof(float);
+  }
+
+  template <class Team>
+  KOKKOS_FUNCTION void operator()(const Team& team, index_t item) const {
+    const index_t first = offsets[item / heads];
+    const index_t length = offsets[item / heads + 1] - first;
+    const index_t stride = 3 * heads * width;
+    const index_t columns = padded(length);
+    const float* q = qkv + first * stride + item % heads * width;
+    const float* k = q + heads * width;
+    const float* v = k + heads * width;
+    float* y = out + first * heads * width + item % heads * width;
+    auto* keys = static_cast<float*>(team.scratch());
+    float* scores = keys + width * padded(longest);
+    transpose(team, keys, columns, k, stride, length, width, columns);
+    for (index_t i = 0; i < length; i += queries) {
+      const index_t m = length - i < queries ? length - i : queries;
+      multiply(team, scores, columns, q + i * stride, stride, keys, columns, m, columns, width);
+      float totals[queries];
+      for (index_t row = 0; row < m; ++row)
+        totals[row] = soften(team, scores + row * columns, length);
+      multiply(team, y + i * heads * width, heads * width, scores, columns, v, stride, m, width,
+               length);
+      for (index_t row = 0; row < m; ++row) {
+        float* to = y + (i + row) * heads * width;
+        using scaled = binary_row<multiply_op, memory_row<float>, constant_row<float>>;
+        assign(team, to, scaled{{to}, {1.0f / totals[row]}}, 0, width);
+      }
+    }
+  }
+
+ private:
+  // scores become exp(scale (score - largest)); returns their sum.
+  template <class Team>
+  KOKKOS_FUNCTION float soften(const Team& team, float* scores, index_t length) const {
+    using own = memory_row<float>;
+    using constant = constant_row<float>;
+    using shifted = binary_row<subtract_op, own, constant>;
+    using scaled = binary_row<multiply_op, shifted, constant>;
+    const scaled s{{{scores}, {largest(team, own{scores}, length)}}, {scale}};
+    assign(team, scores, unary_row<exp_op, scaled>{s}, 0, length);
+    return sum(team, own{scores}, length);
+  }
+};
+
+}  // namespace detail
+
+/// Enqueues softmax(q k^T / sqrt(width)) v for each sequence and head: Vaswani et al.,
+/// arXiv:1706.03762. `qkv`, (rows, 3 * heads * width), holds queries, keys and values side by
+/// side, each head by head; returns (rows, heads * width) at once. Throws `shape_mismatch` and
+/// `device_mismatch`.
+[[nodiscard]] inline tensor<float, 2> attention(
+    const tensor<float, 2>& qkv, const sequences& batch, index_t heads,
+    std::source_location where = std::source_location::current()) {
+  const index_t hidden = qkv.shape()[1] / 3;
+  if (heads <= 0 || qkv.shape()[1] != 3 * hidden || hidden % heads != 0 ||
+      qkv.shape()[0] != batch.rows()) {
+    throw shape_mismatch(
+        topos::detail::concat("attention: qkv ", to_string(qkv.shape()), " for ", heads,
+                              " heads and sequences of ", batch.rows(), " rows in all"),
+        where);
+  }
+  if (qkv.device() != batch.offsets().device()) {
+    throw device_mismatch(
+        topos::detail::concat("attention: qkv is on ", qkv.device(), ", the sequences are on ",
+                              batch.offsets().device()),
+        where);
+  }
+  tensor<float, 2> out({batch.rows(), hidden}, qkv.device(), where);
+  const index_t width = hidden / heads;
+  const detail::attention_kernel kernel{qkv.data(),
+                                        out.data(),
+                                        batch.offsets().data(),
+                                        heads,
+                                        width,
+                                        batch.longest(),
+                                        1.0f / std::sqrt(static_cast<float>(width))};
+  topos::detail::queue_of(out.device(), where)
+      .submit({qkv.memory(), batch.offsets().memory()}, {out.memory()},
+              out.size() * batch.longest(),
+              [kernel, items = batch.count() * heads,
+               cost = width * batch.longest()](const auto& stream) {
+                stream.for_each("topos::nn::attention", items, cost, kernel.scratch(), kernel);
+              });
+  return out;
+}
+
+}  // namespace topos::nn

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// A table of vectors, looked up by index.
+
+#include <cstdint>
+#include <topos/expr/gather.hpp>
+#include <topos/nn/parameter.hpp>
+
+namespace topos::nn {
+
+/// A vector for each index.
+class embedding {
+ public:
+  embedding(index_t count, index_t columns, device d) : weight_({count, columns}, d) {}
+
+  /// The vectors of `indices`, (m), as an expression (m, columns): it fuses with what follows.
+  [[nodiscard]] auto operator()(
+      const tensor<std::int32_t, 1>& indices,
+      std::source_location where = std::source_location::current()) const {
+    return take(weight_.value(where), indices, where);
+  }
+
+  /// The vector of one index, without a copy.
+  [[nodiscard]] tensor<float, 1> row(
+      index_t index, std::source_location where = std::source_location::current()) const {
+    return weight_.value(where).row(index, where);
+  }
+
+  template <class Visit>
+  void parameters(const Visit& visit) {
+    visit("weight", weight_);
+  }
+
+ private:
+  parameter<2> weight_;
+};
+
+}  // namespace topos::nn

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// A dense layer.
+
+#include <topos/linalg/prepared_matrix.hpp>
+#include <topos/nn/parameter.hpp>
+
+namespace topos::nn {
+
+/// act(x W^T + b), for x (rows, inputs). Once loaded it keeps W in its provider's layout alone.
+class linear {
+ public:
+  linear(index_t inputs, index_t outputs, device d)
+      : weight_({outputs, inputs}, d), bias_({outputs}, d) {}
+
+  /// Enqueues the layer on x, (rows, inputs), with an activation fused; returns (rows, outputs).
+  [[nodiscard]] tensor<float, 2> operator()(
+      const tensor<float, 2>& x, activation act = activation::none,
+      std::source_location where = std::source_location::current()) const {
+    return prepared_.multiply(x, bias_.value(where), act, where);
+  }
+
+  template <class Visit>
+  void parameters(const Visit& visit) {
+    visit("weight", weight_);
+    visit("bias", bias_);
+  }
+
+  void loaded() { prepared_ = prepared_matrix(weight_.take()); }
+
+ private:
+  parameter<2> weight_;
+  parameter<1> bias_;
+  prepared_matrix prepared_;
+};
+
+}  // namespace topos::nn

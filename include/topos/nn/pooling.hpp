@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// One vector for each sequence.
+
+#include <topos/kernels/rows.hpp>
+#include <topos/nn/sequences.hpp>
+
+namespace topos::nn {
+
+namespace detail {
+
+using namespace topos::detail;
+
+/// Item s averages the rows of sequence s, and divides by the Euclidean norm if asked to.
+struct mean_pool_kernel {
+  const float* x;
+  float* out;
+  const std::int32_t* offsets;
+  index_t columns;
+  bool normalize;
+
+  template <class Team>
+  KOKKOS_FUNCTION void operator()(const Team& team, index_t s) const {
+    using own = memory_row<float>;
+    using constant = constant_row<float>;
+    using scaled = binary_row<multiply_op, own, constant>;
+    const index_t first = offsets[s];
+    const index_t last = offsets[s + 1];
+    float* y = out + s * columns;
+    assign(team, y, constant{0.0f}, 0, columns);
+    for (index_t r = first; r < last; ++r) {
+      assign(team, y, binary_row<add_op, own, own>{{y}, {x + r * columns}}, 0, columns);
+    }
+    const float count = last > first ? static_cast<float>(last - first) : 1.0f;
+    assign(team, y, binary_row<divide_op, own, constant>{{y}, {count}}, 0, columns);
+    if (!normalize) return;
+    const float square = sum(team, unary_row<square_op, own>{{y}}, columns);
+    const float norm = Kokkos::sqrt(square);
+    assign(team, y, scaled{{y}, {1.0f / (norm > 1e-12f ? norm : 1e-12f)}}, 0, columns);
+  }
+};
+
+}  // namespace detail
+
+/// Whether a pooled vector is divided by its Euclidean norm (at least 1e-12), in the same kernel.
+enum class pooled : bool { as_is, normalized };
+
+/// Enqueues the mean of each sequence's rows of x, (rows, columns); returns (sequences, columns)
+/// at once. An empty sequence gives zeros. Throws `shape_mismatch` and `device_mismatch`.
+[[nodiscard]] inline tensor<float, 2> mean_pool(
+    const tensor<float, 2>& x, const sequences& batch, pooled form = pooled::as_is,
+    std::source_location where = std::source_location::current()) {
+  if (x.shape()[0] != batch.rows()) {
+    throw shape_mismatch(topos::detail::concat("mean_pool: x ", to_string(x.shape()),
+                                               " for sequences of ", batch.rows(), " rows in all"),
+                         where);
+  }
+  if (x.device() != batch.offsets().device()) {
+    throw device_mismatch(
+        topos::detail::concat("mean_pool: x is on ", x.device(), ", the sequences are on ",
+                              batch.offsets().device()),
+        where);
+  }
+  const index_t columns = x.shape()[1];
+  tensor<float, 2> out({batch.count(), columns}, x.device(), where);
+  const detail::mean_pool_kernel kernel{x.data(), out.data(), batch.offsets().data(), columns,
+                                        form == pooled::normalized};
+  topos::detail::queue_of(out.device(), where)
+      .submit(
+          {x.memory(), batch.offsets().memory()}, {out.memory()}, x.size(),
+          [kernel, count = batch.count(), cost = columns * batch.longest()](const auto& stream) {
+            stream.for_each("topos::nn::mean_pool", count, cost, 0, kernel);
+          });
+  return out;
+}
+
+}  // namespace topos::nn

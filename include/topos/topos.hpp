@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// All of topos but nn/, executor/ and io/, which have umbrellas of their own.
+
+#include <topos/core/broadcast.hpp>
+#include <topos/core/config.hpp>
+#include <topos/core/dtype.hpp>
+#include <topos/core/error.hpp>
+#include <topos/core/shape.hpp>
+#include <topos/core/version.hpp>
+#include <topos/device/default_device.hpp>
+#include <topos/device/device.hpp>
+#include <topos/device/runtime.hpp>
+#include <topos/expr/elementwise.hpp>
+#include <topos/expr/expression.hpp>
+#include <topos/expr/gather.hpp>
+#include <topos/linalg/prepared_matrix.hpp>
+#include <topos/memory/memory_stats.hpp>
+#include <topos/memory/pool.hpp>
+#include <topos/tensor/concatenate.hpp>
+#include <topos/tensor/creation.hpp>
+#include <topos/tensor/placement.hpp>
+#include <topos/tensor/tensor.hpp>
