@@ -18,6 +18,8 @@ LAYERS = [
 FORBIDDEN = {"executor": {"nn"}, "io": {"nn", "executor"}}
 UMBRELLAS = {"topos.hpp", "nn.hpp", "executor.hpp", "io.hpp"}
 LONGEST = 400
+# Libraries of a backend that provide an operation, each through one header of its name (linalg/cublas.hpp).
+PROVIDERS = {"cublas", "cudnn"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 CONDITIONAL = re.compile(r"^\s*#\s*(if|ifdef|ifndef|elif|else|endif)\b")
@@ -69,8 +71,15 @@ def target_of(quote, name, path):
     return None
 
 
-def may_speak_of_backends(path):
-    return layer_of(path) == "backend" or str(path) == "core/config.hpp"
+def may_speak_of(word, path):
+    """Whether a backend's word may stand in a header: in backend/, or in the one file of its library."""
+    if layer_of(path) == "backend" or str(path) == "core/config.hpp":
+        return True
+    return path.stem in PROVIDERS and word.lower().startswith(path.stem)
+
+
+def foreign_words(line, path):
+    return [w.group(0) for w in BACKEND_WORDS.finditer(line) if not may_speak_of(w.group(0), path)]
 
 
 def find_circle(edges):
@@ -130,15 +139,14 @@ def check(root):
         for number, line in enumerate(code, 1):
             include = INCLUDE.match(line)
             if not include:
-                word = BACKEND_WORDS.search(line)
-                if word and not may_speak_of_backends(path):
-                    problems.append(f"{path}:{number}: {word.group(0)} belongs into backend/")
+                for word in foreign_words(line, path):
+                    problems.append(f"{path}:{number}: {word} belongs into backend/")
                 continue
             target = target_of(*include.groups(), path)
             if target is None:
                 name = include.group(2)
                 if re.match(r"(cuda|cublas|cudnn|curand|cooperative_groups|nv/)", name) \
-                        and not may_speak_of_backends(path):
+                        and not may_speak_of(name, path):
                     problems.append(f"{path}:{number}: <{name}> belongs into backend/")
                 continue
             if target not in known:

@@ -86,6 +86,14 @@ class CheckLayering(unittest.TestCase):
                 self.plant(name, "#pragma once\n" + word + "\n")
                 self.assert_named(f"{name}:2", "belongs into backend/")
 
+    def test_lets_a_provider_speak_of_its_own_library_alone(self):
+        self.plant("linalg/cublas.hpp", "#include <cublas_v2.h>\ncublasHandle_t h; int s = CUBLAS_STATUS_SUCCESS;\n")
+        self.assert_clean()
+        self.plant("linalg/cublas.hpp", "#include <cuda_runtime.h>\ncublasHandle_t h; cudaStream_t s; cudnnHandle_t d;\n")
+        self.assert_named("linalg/cublas.hpp:1", "cuda_runtime.h")
+        self.assert_named("linalg/cublas.hpp:2", "cudaStream_t")
+        self.assert_named("linalg/cublas.hpp:2", "cudnnHandle_t")
+
     def test_lets_comments_and_strings_speak_of_cuda(self):
         self.plant("device/good.hpp", '// cudaMalloc\n/* KOKKOS_ENABLE_CUDA\n Kokkos::Cuda */\n'
                                       'auto name = "cudaMalloc"; auto device = "cuda:1"; int cuda = 0;\n'
