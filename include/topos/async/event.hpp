@@ -6,7 +6,9 @@
 #include <topos/async/queue.hpp>
 #include <topos/memory/buffer.hpp>
 
-namespace topos::detail {
+namespace topos {
+
+namespace detail {
 
 /// True once the work that writes `b` is done, whether or not it failed.
 [[nodiscard]] inline bool is_ready(const buffer& b) {
@@ -24,4 +26,12 @@ inline void block_until_ready(const buffer& b) {
   }
 }
 
-}  // namespace topos::detail
+}  // namespace detail
+
+/// Blocks until all that was enqueued on a device so far is done. What failed is told by the
+/// tensors that it should have computed.
+inline void block_until_ready(const device& d) {
+  if (detail::queue* q = detail::queues::all().find(d)) q->drain();
+}
+
+}  // namespace topos

@@ -84,22 +84,24 @@ void load(M& m, const Source& source, const std::vector<std::string>& ignored = 
   detail::for_each_parameter(m, "", [&](const std::string& name, const auto& p) {
     known.insert(name);
     if (!source.contains(name)) {
-      missing += "\n  missing: " + name;
+      missing += (missing.empty() ? "; missing: " : ", ") + name;
       return;
     }
     const auto& found = source.at(name);
     const std::span<const index_t> have(found.shape);
     const std::span<const index_t> want(p.shape());
     if (!std::ranges::equal(have, want) || found.dtype != dtype::float32) {
-      wrong += topos::detail::concat("\n  wrong: ", name, " is ", to_string(found.dtype), " ",
-                                     to_string(have), ", expected float32 ", to_string(want));
+      wrong += topos::detail::concat(wrong.empty() ? "; wrong: " : ", ", name, " is ",
+                                     to_string(found.dtype), " ", to_string(have),
+                                     ", expected float32 ", to_string(want));
     }
   });
   for (const auto& name : source.names()) {
-    if (!known.contains(std::string(name))) unexpected += "\n  unexpected: " + std::string(name);
+    if (known.contains(std::string(name))) continue;
+    unexpected += (unexpected.empty() ? "; unexpected: " : ", ") + std::string(name);
   }
   if (!(missing + wrong + unexpected).empty()) {
-    throw invalid_argument("load: the file does not fit the module:" + missing + wrong + unexpected,
+    throw invalid_argument("load: the file does not fit the module" + missing + wrong + unexpected,
                            where);
   }
   detail::for_each_parameter(m, "", [&](const std::string& name, auto& p) {
