@@ -53,6 +53,7 @@ class scratch {
 };
 
 inline void write_file(const std::filesystem::path& path, std::string_view content) {
+  std::filesystem::remove(path);  // some file systems flush to disk what replaces content
   std::ofstream file(path, std::ios::binary);
   file.write(content.data(), static_cast<std::streamsize>(content.size()));
   if (!file.flush()) throw std::runtime_error("cannot write " + path.string());

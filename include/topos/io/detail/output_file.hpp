@@ -35,7 +35,7 @@ class output_file {
       : path_(path), target_(path) {
     struct stat status {};
     const bool exists = ::stat(path.c_str(), &status) == 0;
-    if (!exists && errno != ENOENT) fail("open for writing", errno, where);
+    if (!exists && (errno != ENOENT || path.empty())) fail("open for writing", errno, where);
     if (exists && S_ISDIR(status.st_mode)) fail("open for writing", EISDIR, where);
     if (exists && !S_ISREG(status.st_mode)) {
       file_ = file_descriptor(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
