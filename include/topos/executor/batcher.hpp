@@ -27,9 +27,7 @@ namespace topos {
 /// A callable on a batch of items that returns as many results, in order.
 template <class F, class In, class Out>
 concept batch_callable =
-    std::copy_constructible<std::decay_t<F>> && std::is_invocable_r_v < std::vector<Out>,
-        std::decay_t<F>
-&, std::span < const In >> ;
+    std::is_invocable_r_v<std::vector<Out>, F&, std::span<const In>>&& std::copy_constructible<F>;
 
 /// Gathers items into batches and runs a callable on them, on threads of its own. All its members
 /// may be called from several threads at once, but not from inside the callable: with a full queue
@@ -46,14 +44,12 @@ class batcher {
 
   /// Throws `invalid_argument` for options that nothing could run with.
   template <batch_callable<In, Out> F>
-  explicit batcher(F&& function, executor_options options = {})
+  explicit batcher(F function, executor_options options = {})
       : schedule_((detail::check(options), std::make_shared<detail::schedule>(*options.time))),
         queue_(std::make_shared<detail::batch_queue<In, Out>>(
             schedule_, options.devices.size() * options.replicas, options, "batcher",
-            [f = std::decay_t<F>(std::forward<F>(function))](
-                std::size_t, std::span<const In> batch) mutable -> std::vector<Out> {
-              return std::invoke(f, batch);
-            })),
+            [f = std::move(function)](std::size_t, std::span<const In> batch) mutable
+            -> std::vector<Out> { return std::invoke(f, batch); })),
         threads_(schedule_, options, [](device, std::size_t, auto serve) { serve(); }) {}
 
   /// Ends all work that was submitted, then its threads.

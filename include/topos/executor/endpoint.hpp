@@ -49,6 +49,9 @@ template <class M, class In, class Out>
 struct batch_signature<std::vector<Out> (M::*)(std::span<const In>) const noexcept>
     : matching_batch_signature<M, In, Out> {};
 
+// What all endpoints have in common, to tell them from other types.
+struct endpoint_base {};
+
 }  // namespace detail
 
 /// A pointer to a member function `std::vector<Out> f(std::span<const In> batch)`, const or not,
@@ -60,7 +63,7 @@ concept batch_function = detail::batch_signature<Function>::matches;
 /// types of its items and results are those of the function.
 template <fixed_string Name, auto Function>
   requires batch_function<decltype(Function)>
-struct endpoint {
+struct endpoint : detail::endpoint_base {
   using model = typename detail::batch_signature<decltype(Function)>::model;
   using in = typename detail::batch_signature<decltype(Function)>::in;
   using out = typename detail::batch_signature<decltype(Function)>::out;
@@ -73,11 +76,6 @@ struct endpoint {
 };
 
 namespace detail {
-
-template <class T>
-inline constexpr bool is_endpoint = false;
-template <fixed_string Name, auto Function>
-inline constexpr bool is_endpoint<endpoint<Name, Function>> = true;
 
 /// Where among the endpoints a name stands; their count if it does not.
 template <class... Endpoints>
@@ -98,6 +96,7 @@ template <class... Endpoints>
 
 /// An `endpoint<...>` of a function that this model has.
 template <class T, class Model>
-concept endpoint_of = detail::is_endpoint<T> && std::derived_from<Model, typename T::model>;
+concept endpoint_of =
+    std::derived_from<T, detail::endpoint_base> && std::derived_from<Model, typename T::model>;
 
 }  // namespace topos

@@ -7,6 +7,7 @@
 #include <concepts>
 #include <memory>
 #include <source_location>
+#include <string>
 #include <topos/core/error.hpp>
 #include <topos/executor/detail/future_state.hpp>
 #include <type_traits>
@@ -16,7 +17,10 @@ namespace topos {
 
 /// Work that was withdrawn before it started.
 struct cancelled : error {
-  using error::error;
+  // Spelled out: nvcc 13 breaks down on a second class that inherits this constructor.
+  explicit cancelled(const std::string& message,
+                     std::source_location where = std::source_location::current())
+      : error(message, where) {}
 };
 
 /// What a future can hold.

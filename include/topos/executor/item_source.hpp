@@ -18,10 +18,15 @@
 
 namespace topos {
 
-/// A range whose elements can become items.
+/// A range whose elements lie in memory and are items already, so that none has to be copied.
+template <class R, class In>
+concept contiguous_item_range = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&
+    std::same_as<std::ranges::range_value_t<R>, In>;
+
+/// A range whose elements are items, or become items as they would in a call.
 template <class R, class In>
 concept item_range = std::ranges::input_range<R> && std::ranges::viewable_range<R> &&
-    std::convertible_to<std::ranges::range_reference_t<R>, In>;
+    (contiguous_item_range<R, In> || std::convertible_to<std::ranges::range_reference_t<R>, In>);
 
 namespace detail {
 
@@ -152,9 +157,7 @@ template <batch_item In, item_source<In> S>
 [[nodiscard]] std::unique_ptr<items<In>> make_items(S&& source) {
   if constexpr (item_range<S, In>) {
     using view = std::views::all_t<S>;
-    using element = std::remove_cv_t<std::remove_reference_t<std::ranges::range_reference_t<view>>>;
-    if constexpr (std::ranges::contiguous_range<view> && std::ranges::sized_range<view> &&
-                  std::same_as<element, In>) {
+    if constexpr (contiguous_item_range<view, In>) {
       return std::make_unique<contiguous_items<In, view>>(std::views::all(std::forward<S>(source)));
     } else {
       return std::make_unique<range_items<In, view>>(std::views::all(std::forward<S>(source)));

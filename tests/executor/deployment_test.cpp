@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <topos/executor.hpp>
+#include <vector>
+
+namespace {
+
+struct document {
+  std::string text;
+};
+using embedding = std::array<float, 2>;
+
+// Says what it was given; made, used and destroyed by one thread, or it counts a violation.
+class encoder {
+ public:
+  explicit encoder(topos::device place) : place_(place) {
+    ++alive;
+    if (topos::default_device::current() != place) ++violations;
+  }
+  ~encoder() {
+    --alive;
+    if (std::this_thread::get_id() != thread_) ++violations;
+  }
+  encoder(const encoder&) = delete;
+  encoder& operator=(const encoder&) = delete;
+
+  std::vector<embedding> encode(std::span<const document> batch) {
+    const entry guard(*this);
+    std::vector<embedding> results;
+    for (const document& d : batch) {
+      if (d.text == "bad") throw std::domain_error("a bad document");
+      results.push_back({static_cast<float>(d.text.size()), 1});
+    }
+    return results;
+  }
+
+  std::vector<std::string> shout(std::span<const std::string> batch) const {
+    const entry guard(*this);
+    std::vector<std::string> results;
+    for (const std::string& s : batch) results.push_back(s + "!");
+    return results;
+  }
+
+  std::vector<int> short_by_one(std::span<const int> batch) {
+    return std::vector<int>(batch.size() - 1);
+  }
+
+  std::vector<topos::device> where(std::span<const int> batch) const noexcept {
+    return std::vector<topos::device>(batch.size(), place_);
+  }
+
+  static inline std::atomic<int> alive = 0;
+  static inline std::atomic<int> violations = 0;
+
+ private:
+  struct entry {
+    explicit entry(const encoder& e) : model(e) {
+      if (model.entered_.exchange(true)) ++violations;
+      if (std::this_thread::get_id() != model.thread_) ++violations;
+    }
+    ~entry() { model.entered_ = false; }
+    const encoder& model;
+  };
+
+  topos::device place_;
+  std::thread::id thread_ = std::this_thread::get_id();
+  mutable std::atomic<bool> entered_ = false;
+};
+
+using encoder_deployment = topos::deployment<encoder, topos::endpoint<"/encode", &encoder::encode>,
+                                             topos::endpoint<"/shout", &encoder::shout>,
+                                             topos::endpoint<"/short", &encoder::short_by_one>,
+                                             topos::endpoint<"/where", &encoder::where>>;
+
+struct counted_failure : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// The second one that is made throws.
+struct hesitant {
+  explicit hesitant(topos::device) {
+    if (made++ == 1) throw counted_failure("no second one");
+    ++alive;
+  }
+  ~hesitant() { --alive; }
+  std::vector<int> run(std::span<const int> batch) { return std::vector<int>(batch.size()); }
+  static inline std::atomic<int> made = 0;
+  static inline std::atomic<int> alive = 0;
+};
+
+// Needs more than its device.
+struct scaled {
+  scaled(topos::device, int by) : factor(by) {}
+  scaled(const scaled&) = delete;
+  scaled& operator=(const scaled&) = delete;
+  std::vector<int> run(std::span<const int> batch) const {
+    std::vector<int> results;
+    for (const int item : batch) results.push_back(factor * item);
+    return results;
+  }
+  int factor;
+};
+using scaled_deployment = topos::deployment<scaled, topos::endpoint<"/run", &scaled::run>>;
+
+static_assert(std::is_constructible_v<encoder_deployment, topos::executor_options>);
+static_assert(!std::is_constructible_v<scaled_deployment, topos::executor_options>);
+static_assert(!std::is_move_constructible_v<encoder_deployment>);
+static_assert(topos::model_factory<scaled (*)(topos::device), scaled>);
+static_assert(topos::model_factory<std::unique_ptr<scaled> (*)(topos::device), scaled>);
+static_assert(!topos::model_factory<int (*)(topos::device), scaled>);
+static_assert(!topos::model_factory<scaled (*)(int, int), scaled>);
+
+class deployment : public testing::Test {
+ protected:
+  void TearDown() override {
+    EXPECT_EQ(encoder::alive, 0);
+    EXPECT_EQ(encoder::violations, 0);
+  }
+};
+
+}  // namespace
+
+TEST_F(deployment, encodes_documents_in_requests) {
+  encoder_deployment dep{{.devices = {topos::cpu()}}};
+  const std::vector<document> documents(70, document{"four"});
+  std::size_t count = 0;
+  for (const auto& e : dep.post<"/encode">(documents, {.request_size = 32})) {
+    EXPECT_EQ(e[0], 4);
+    ++count;
+  }
+  EXPECT_EQ(count, 70U);
+  EXPECT_EQ(dep.stats<"/encode">(),
+            (topos::statistics{.submitted = 70, .done = 70, .batch_sizes = {{6, 1}, {32, 2}}}));
+}
+
+TEST_F(deployment, encodes_one_document) {
+  encoder_deployment dep;
+  auto future = dep.submit<"/encode">({"seven77"});
+  EXPECT_EQ(future.get()[0], 7);
+}
+
+TEST_F(deployment, gives_a_future_for_each_request) {
+  encoder_deployment dep;
+  std::vector<std::string> answers;
+  for (auto& f : dep.requests<"/encode">(std::vector<document>{{"a"}, {"bad"}, {"ccc"}, {"dddd"}},
+                                         {.request_size = 2})) {
+    try {
+      answers.push_back(std::to_string(f.get().size()));
+    } catch (const std::domain_error& e) {
+      answers.emplace_back(e.what());
+    }
+  }
+  EXPECT_EQ(answers, (std::vector<std::string>{"a bad document", "2"}));
+}
+
+TEST_F(deployment, gives_each_endpoint_its_types_and_counts) {
+  encoder_deployment dep;
+  EXPECT_EQ(dep.submit<"/shout">("hello").get(), "hello!");
+  EXPECT_EQ(dep.submit<"/where">(1).get(), topos::cpu());
+  EXPECT_THROW(dep.submit<"/encode">({"bad"}).get(), std::domain_error);
+  EXPECT_EQ(dep.submit<"/encode">({"good"}).get()[0], 4);
+  EXPECT_EQ(dep.stats<"/shout">().done, 1U);
+  EXPECT_EQ(dep.stats<"/encode">().failed, 1U);
+  EXPECT_EQ(dep.stats(),
+            (topos::statistics{.submitted = 4, .done = 3, .failed = 1, .batch_sizes = {{1, 4}}}));
+}
+
+TEST_F(deployment, names_the_endpoint_that_returned_a_wrong_count) {
+  encoder_deployment dep;
+  auto requests = dep.requests<"/short">(std::vector<int>(4));
+  try {
+    static_cast<void>(requests.begin()->get());
+    FAIL() << "it should have thrown";
+  } catch (const topos::error& e) {
+    EXPECT_STREQ(e.what(),
+                 "/short: 3 results came back for a batch of 4 items; it must return one for each, "
+                 "in order");
+  }
+}
+
+TEST_F(deployment, has_a_model_for_each_replica_and_device) {
+  encoder_deployment dep{{.devices = {topos::cpu(), topos::cpu()}, .replicas = 2}};
+  EXPECT_EQ(dep.replicas(), 4U);
+  EXPECT_EQ(encoder::alive, 4);
+  std::vector<document> documents;
+  for (std::size_t i = 0; i < 500; ++i) documents.push_back({std::string(i, 'x')});
+  std::size_t next = 0;
+  for (const auto& e : dep.post<"/encode">(documents, {.request_size = 3})) {
+    EXPECT_EQ(e[0], static_cast<float>(next++));
+  }
+  EXPECT_EQ(next, 500U);
+}
+
+TEST_F(deployment, runs_where_it_is_told) {
+  for (const topos::device& d : topos::devices()) {
+    encoder_deployment dep{{.devices = {d}}};
+    EXPECT_EQ(dep.submit<"/where">(0).get(), d);
+  }
+}
+
+TEST_F(deployment, never_enters_a_model_twice_at_once) {
+  encoder_deployment dep{{.replicas = 2, .max_batch_size = 4}};
+  std::vector<std::thread> users;
+  std::atomic<int> wrong = 0;
+  for (int u = 0; u < 4; ++u) {
+    users.emplace_back([&, u] {
+      for (int i = 0; i < 300; ++i) {
+        if (u % 2 == 0) {
+          if (dep.submit<"/encode">({"abc"}).get()[0] != 3) ++wrong;
+        } else {
+          if (dep.submit<"/shout">("abc").get() != "abc!") ++wrong;
+        }
+      }
+    });
+  }
+  for (auto& user : users) user.join();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(dep.stats().done, 1200U);
+}
+
+TEST_F(deployment, throws_what_a_models_constructor_throws) {
+  using hesitant_deployment = topos::deployment<hesitant, topos::endpoint<"/run", &hesitant::run>>;
+  hesitant::made = 0;
+  EXPECT_THROW((hesitant_deployment{{.replicas = 3}}), counted_failure);
+  EXPECT_EQ(hesitant::made, 3);
+  EXPECT_EQ(hesitant::alive, 0);
+}
+
+TEST_F(deployment, makes_its_models_by_a_factory) {
+  const int factor = 3;
+  scaled_deployment by_value{{}, [=](topos::device d) { return scaled(d, factor); }};
+  EXPECT_EQ(by_value.submit<"/run">(5).get(), 15);
+  scaled_deployment by_pointer{{.replicas = 2},
+                               [=](topos::device d) { return std::make_unique<scaled>(d, 4); }};
+  EXPECT_EQ(by_pointer.submit<"/run">(5).get(), 20);
+}
+
+TEST_F(deployment, refuses_a_factory_that_makes_nothing) {
+  EXPECT_THROW((scaled_deployment{{}, [](topos::device) { return std::unique_ptr<scaled>(); }}),
+               topos::error);
+}
+
+TEST_F(deployment, ends_all_work_when_it_is_destroyed) {
+  std::vector<topos::future<embedding>> futures;
+  {
+    encoder_deployment dep{{.max_batch_size = 3}};
+    for (int i = 0; i < 50; ++i) futures.push_back(dep.submit<"/encode">({"ab"}));
+  }
+  for (auto& future : futures) {
+    ASSERT_TRUE(future.is_ready());
+    EXPECT_EQ(future.get()[0], 2);
+  }
+}
+
+TEST_F(deployment, refuses_options_that_nothing_could_run_with) {
+  EXPECT_THROW((encoder_deployment{{.devices = {}}}), topos::invalid_argument);
+}

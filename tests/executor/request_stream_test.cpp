@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <ranges>
+#include <span>
+#include <stdexcept>
+#include <thread>
+#include <topos/executor/batcher.hpp>
+#include <topos/executor/request_stream.hpp>
+#include <utility>
+#include <vector>
+
+#include "gate.hpp"
+
+using batcher = topos::batcher<int, int>;
+using stream = topos::request_stream<int, int>;
+
+static_assert(std::ranges::input_range<stream>);
+static_assert(std::movable<stream> && !std::copyable<stream>);
+static_assert(
+    std::same_as<std::ranges::range_reference_t<stream>, topos::future<std::vector<int>>&>);
+
+namespace {
+
+std::vector<int> twice_or_throw(std::span<const int> batch) {
+  std::vector<int> results;
+  for (const int item : batch) {
+    if (item < 0) throw std::domain_error("negative");
+    results.push_back(2 * item);
+  }
+  return results;
+}
+
+}  // namespace
+
+TEST(request_stream, gives_a_future_for_each_request) {
+  batcher b(twice_or_throw);
+  std::vector<std::vector<int>> results;
+  for (auto& f : b.requests(std::views::iota(0, 5), {.request_size = 2})) {
+    results.push_back(f.get());
+  }
+  EXPECT_EQ(results, (std::vector<std::vector<int>>{{0, 2}, {4, 6}, {8}}));
+}
+
+TEST(request_stream, of_nothing_is_empty) {
+  batcher b(twice_or_throw);
+  for (auto& f : b.requests(std::vector<int>{})) FAIL() << f.get().size();
+  EXPECT_EQ(b.stats().submitted, 0U);
+}
+
+TEST(request_stream, keeps_errors_to_their_requests) {
+  batcher b(twice_or_throw);
+  int good = 0;
+  int bad = 0;
+  for (auto& f : b.requests(std::vector<int>{1, 2, -3, 4, 5, 6}, {.request_size = 2})) {
+    try {
+      good += static_cast<int>(f.get().size());
+    } catch (const std::domain_error&) {
+      ++bad;
+    }
+  }
+  EXPECT_EQ(good, 4);
+  EXPECT_EQ(bad, 1);
+}
+
+TEST(request_stream, lets_its_futures_be_kept) {
+  std::vector<topos::future<std::vector<int>>> kept;
+  {
+    batcher b(twice_or_throw);
+    for (auto& f : b.requests(std::views::iota(0, 1000), {.request_size = 10})) {
+      kept.push_back(std::move(f));
+    }
+    EXPECT_EQ(b.stats().cancelled, 0U);
+  }
+  ASSERT_EQ(kept.size(), 100U);
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_EQ(kept[static_cast<std::size_t>(i)].get()[3], 2 * (10 * i + 3));
+  }
+}
+
+TEST(request_stream, has_two_requests_for_each_replica_under_way_at_most) {
+  batcher* self = nullptr;
+  std::atomic<std::uint64_t> most = 0;
+  gate hold;
+  batcher b(
+      [&](std::span<const int> batch) {
+        hold.pass();
+        most = std::max(most.load(), self->stats().pending());
+        return twice_or_throw(batch);
+      },
+      {.replicas = 1});
+  self = &b;
+  auto requests = b.requests(std::views::iota(0, 500), {.request_size = 5});
+  hold.await(1);
+  EXPECT_EQ(b.stats().submitted, 10U);
+  hold.open();
+  // Nobody waits for the futures: the stream itself holds back.
+  for (auto& f : requests) static_cast<void>(f);
+  EXPECT_LE(most.load(), 10U);
+  EXPECT_EQ(b.stats().done, 500U);
+}
+
+TEST(request_stream, throws_what_its_source_threw_after_what_came_before) {
+  batcher b(twice_or_throw);
+  auto requests = b.requests(
+      [n = 0]() mutable -> std::optional<int> {
+        if (n == 3) throw std::runtime_error("no more");
+        return n++;
+      },
+      {.request_size = 2});
+  std::vector<int> good;
+  EXPECT_THROW(
+      {
+        for (auto& f : requests) {
+          for (const int r : f.get()) good.push_back(r);
+        }
+      },
+      std::runtime_error);
+  EXPECT_EQ(good, (std::vector{0, 2, 4}));
+  EXPECT_TRUE(requests.begin() == requests.end());
+}
+
+TEST(request_stream, cancels_only_what_was_not_handed_out) {
+  gate hold;
+  batcher b([&](std::span<const int> batch) {
+    hold.pass();
+    return twice_or_throw(batch);
+  });
+  auto requests =
+      std::make_unique<stream>(b.requests(std::views::iota(0, 30), {.request_size = 10}));
+  hold.await(1);
+  auto first = std::move(*requests->begin());
+  std::thread release([&] {
+    while (b.stats().cancelled == 0) std::this_thread::yield();
+    hold.open();
+  });
+  requests.reset();
+  EXPECT_TRUE(first.is_ready());
+  EXPECT_EQ(first.get().size(), 10U);
+  EXPECT_EQ(b.stats().cancelled, 10U);
+  release.join();
+}

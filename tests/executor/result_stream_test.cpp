@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <optional>
+#include <ranges>
+#include <span>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <topos/executor/batcher.hpp>
+#include <topos/executor/result_stream.hpp>
+#include <utility>
+#include <vector>
+
+#include "gate.hpp"
+
+using namespace std::chrono_literals;
+using histogram = std::map<std::size_t, std::uint64_t>;
+using batcher = topos::batcher<int, int>;
+using stream = topos::result_stream<int, int>;
+
+static_assert(std::ranges::input_range<stream>);
+static_assert(!std::ranges::forward_range<stream>);
+static_assert(std::movable<stream> && !std::copyable<stream>);
+static_assert(std::same_as<std::ranges::range_reference_t<stream>, int&>);
+
+namespace {
+
+std::vector<int> twice(std::span<const int> batch) {
+  std::vector<int> results;
+  for (const int item : batch) results.push_back(2 * item);
+  return results;
+}
+
+std::vector<int> twice_or_throw(std::span<const int> batch) {
+  for (const int item : batch) {
+    if (item < 0) throw std::domain_error("negative: " + std::to_string(item));
+  }
+  return twice(batch);
+}
+
+std::vector<int> numbers(int count) {
+  std::vector<int> all(static_cast<std::size_t>(count));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+std::vector<int> collect(stream results) {
+  std::vector<int> all;
+  for (const int r : results) all.push_back(r);
+  return all;
+}
+
+}  // namespace
+
+TEST(result_stream, keeps_the_order_at_every_size) {
+  for (const std::size_t replicas : {1U, 2U, 3U}) {
+    for (const int count : {0, 1, 31, 32, 33, 64, 1000}) {
+      batcher b(twice, {.replicas = replicas});
+      const std::vector<int> items = numbers(count);
+      EXPECT_EQ(collect(b.post(items)), twice(items)) << count << " items";
+      histogram expected;
+      if (count / 32 != 0) expected[32] = static_cast<std::uint64_t>(count / 32);
+      if (count % 32 != 0) ++expected[static_cast<std::size_t>(count % 32)];
+      EXPECT_EQ(b.stats().batch_sizes, expected) << count << " items";
+    }
+  }
+}
+
+TEST(result_stream, takes_ranges_and_generators) {
+  batcher b(twice);
+  const auto expected = twice(numbers(50));
+  EXPECT_EQ(collect(b.post(numbers(50), {.request_size = 7})), expected);
+  EXPECT_EQ(collect(b.post(std::views::iota(0, 50), {.request_size = 7})), expected);
+  EXPECT_EQ(collect(b.post([n = 0]() mutable { return n < 50 ? std::optional(n++) : std::nullopt; },
+                           {.request_size = 7})),
+            expected);
+  EXPECT_EQ(b.stats().batch_sizes, (histogram{{7, 21}, {1, 3}}));
+}
+
+TEST(result_stream, keeps_the_order_when_replicas_overtake_each_other) {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::size_t later = 0;
+  batcher b(
+      [&](std::span<const int> batch) {
+        std::unique_lock lock(mutex);
+        if (batch[0] == 0) {
+          // The first request ends only when two after it have.
+          changed.wait(lock, [&] { return later >= 2; });
+        } else {
+          ++later;
+          changed.notify_all();
+        }
+        return twice(batch);
+      },
+      {.replicas = 2});
+  const auto items = numbers(40);
+  EXPECT_EQ(collect(b.post(items, {.request_size = 4})), twice(items));
+}
+
+TEST(result_stream, does_not_copy_what_lies_in_memory) {
+  std::atomic<const int*> seen = nullptr;
+  batcher b([&](std::span<const int> batch) {
+    seen = batch.data();
+    return twice(batch);
+  });
+  const auto items = numbers(3);
+  static_cast<void>(collect(b.post(items)));
+  EXPECT_EQ(seen.load(), items.data());
+}
+
+TEST(result_stream, takes_no_more_from_a_generator_than_the_replicas_need) {
+  for (const int replicas : {1, 2}) {
+    batcher b(twice, {.replicas = static_cast<std::size_t>(replicas)});
+    int made = 0;
+    int most = 0;
+    int used = 0;
+    for (const int r : b.post(
+             [&]() -> std::optional<int> {
+               most = std::max(most, made + 1 - used);
+               return made < 5000 ? std::optional(made++) : std::nullopt;
+             },
+             {.request_size = 10})) {
+      EXPECT_EQ(r, 2 * used);
+      ++used;
+    }
+    EXPECT_EQ(used, 5000);
+    EXPECT_LE(most, (2 * replicas + 1) * 10);
+  }
+}
+
+TEST(result_stream, queues_the_next_requests_before_it_gives_results) {
+  gate hold;
+  batcher b([&](std::span<const int> batch) {
+    if (batch[0] != 0) hold.pass();
+    return twice(batch);
+  });
+  auto results = b.post(numbers(100), {.request_size = 10});
+  EXPECT_EQ(b.stats().submitted, 20U);  // at the call itself
+  auto at = results.begin();
+  EXPECT_EQ(*at, 0);
+  hold.await(1);  // the second one runs while the first one's results are looked at
+  EXPECT_EQ(b.stats().submitted, 30U);
+  hold.open();
+}
+
+TEST(result_stream, advances_the_generator_on_the_consumers_thread) {
+  batcher b(twice);
+  const auto here = std::this_thread::get_id();
+  int made = 0;
+  for (const int r : b.post([&]() -> std::optional<int> {
+         EXPECT_EQ(std::this_thread::get_id(), here);
+         return made < 100 ? std::optional(made++) : std::nullopt;
+       })) {
+    static_cast<void>(r);
+  }
+  EXPECT_EQ(made, 100);
+}
+
+TEST(result_stream, throws_for_a_request_that_failed_and_goes_on_after_it) {
+  batcher b(twice_or_throw);
+  std::vector<int> items = numbers(100);
+  items[0] = -1;    // in the first request
+  items[45] = -45;  // in the second of the middle
+  items[99] = -99;  // in the last
+  std::vector<int> good;
+  std::vector<std::string> failures;
+  for (auto results = b.post(items, {.request_size = 20});;) {
+    try {
+      for (const int r : results) good.push_back(r);
+      break;
+    } catch (const std::domain_error& e) {
+      failures.emplace_back(e.what());
+    }
+  }
+  std::vector<int> expected;
+  for (const int i : items) {
+    if ((i >= 20 && i < 40) || (i >= 60 && i < 80)) expected.push_back(2 * i);
+  }
+  EXPECT_EQ(good, expected);
+  EXPECT_EQ(failures, (std::vector<std::string>{"negative: -1", "negative: -45", "negative: -99"}));
+  EXPECT_EQ(b.stats().failed, 60U);
+  EXPECT_EQ(b.stats().done, 40U);
+}
+
+TEST(result_stream, throws_for_a_wrong_count_of_results) {
+  batcher b([](std::span<const int> batch) { return std::vector<int>(batch.size() - 1); });
+  auto results = b.post(numbers(4));
+  try {
+    static_cast<void>(results.begin());
+    FAIL() << "it should have thrown";
+  } catch (const topos::error& e) {
+    EXPECT_NE(std::string(e.what()).find("3 results came back for a batch of 4 items"),
+              std::string::npos);
+  }
+  EXPECT_TRUE(results.begin() == results.end());
+}
+
+TEST(result_stream, throws_what_the_generator_threw_after_what_came_before) {
+  batcher b(twice);
+  int made = 0;
+  auto results = b.post(
+      [&]() -> std::optional<int> {
+        if (made == 70) throw std::runtime_error("no more");
+        return made++;
+      },
+      {.request_size = 32});
+  std::vector<int> good;
+  EXPECT_THROW(
+      {
+        for (const int r : results) good.push_back(r);
+      },
+      std::runtime_error);
+  EXPECT_EQ(good, twice(numbers(70)));
+  EXPECT_TRUE(results.begin() == results.end());
+  EXPECT_EQ(made, 70);
+  EXPECT_EQ(b.stats().batch_sizes, (histogram{{32, 2}, {6, 1}}));
+}
+
+TEST(result_stream, of_a_generator_that_throws_at_once_has_no_results) {
+  batcher b(twice);
+  auto results = b.post([]() -> std::optional<int> { throw std::runtime_error("nothing"); });
+  EXPECT_THROW(static_cast<void>(results.begin()), std::runtime_error);
+  EXPECT_TRUE(results.begin() == results.end());
+  EXPECT_EQ(b.stats().submitted, 0U);
+}
+
+TEST(result_stream, withdraws_what_has_not_started_when_it_is_destroyed) {
+  gate hold;
+  batcher b([&](std::span<const int> batch) {
+    hold.pass();
+    return twice(batch);
+  });
+  auto results = std::make_unique<stream>(b.post(numbers(1000), {.request_size = 10}));
+  hold.await(1);  // one runs, one waits
+  std::thread release([&] {
+    while (b.stats().cancelled == 0) std::this_thread::yield();
+    hold.open();
+  });
+  results.reset();
+  const auto stats = b.stats();
+  EXPECT_EQ(stats, (topos::statistics{
+                       .submitted = 20, .done = 10, .cancelled = 10, .batch_sizes = {{10, 1}}}));
+  release.join();
+}
+
+TEST(result_stream, can_be_left_in_the_middle_and_taken_up_again) {
+  batcher b(twice);
+  auto results = b.post(numbers(10), {.request_size = 4});
+  for (const int r : results) {
+    if (r == 10) break;
+  }
+  std::vector<int> rest;
+  for (const int r : results) rest.push_back(r);
+  EXPECT_EQ(rest, (std::vector{10, 12, 14, 16, 18}));
+}
+
+TEST(result_stream, moves_without_losing_its_place) {
+  batcher b(twice);
+  auto results = b.post(numbers(10), {.request_size = 4});
+  auto at = results.begin();
+  ++at;
+  stream moved(std::move(results));
+  EXPECT_EQ(*at, 2);
+  EXPECT_EQ(*moved.begin(), 2);
+}
+
+TEST(result_stream, can_be_piped) {
+  batcher b(twice);
+  std::vector<int> some;
+  for (const int r : b.post(std::views::iota(0)) | std::views::take(5)) some.push_back(r);
+  EXPECT_EQ(some, (std::vector{0, 2, 4, 6, 8}));
+}
+
+TEST(result_stream, lets_its_results_be_moved_out) {
+  topos::batcher<int, std::unique_ptr<int>> b([](std::span<const int> batch) {
+    std::vector<std::unique_ptr<int>> results;
+    for (const int item : batch) results.push_back(std::make_unique<int>(item));
+    return results;
+  });
+  std::vector<std::unique_ptr<int>> kept;
+  for (auto& r : b.post(numbers(5))) kept.push_back(std::move(r));
+  ASSERT_EQ(kept.size(), 5U);
+  EXPECT_EQ(*kept[4], 4);
+}
+
+TEST(result_stream, that_outlives_its_executor_gives_what_was_under_way_and_an_error) {
+  std::optional<batcher> b(std::in_place, twice);
+  auto results = b->post(numbers(100), {.request_size = 10});
+  b.reset();
+  std::vector<int> good;
+  EXPECT_THROW(
+      {
+        for (const int r : results) good.push_back(r);
+      },
+      topos::error);
+  EXPECT_EQ(good, twice(numbers(20)));
+}
+
+TEST(result_stream, shows_its_progress) {
+  std::ostringstream out;
+  topos::manual_time time;
+  batcher b([&](std::span<const int> batch) {
+    if (batch.size() == 1) time.advance(2s);  // the last request
+    return twice(batch);
+  });
+  const topos::request_options options{
+      .request_size = 4, .show_progress = true, .progress = {.out = &out, .time = &time}};
+  static_cast<void>(collect(b.post(numbers(9), options)));
+  const std::string text = out.str();
+  EXPECT_NE(text.find(" 0:00:00 0.0 step/s 0/3 steps"), std::string::npos) << text;
+  EXPECT_TRUE(text.ends_with(" 0:00:02 1.5 step/s 3 steps done in 2 seconds\x1b[K\n")) << text;
+}

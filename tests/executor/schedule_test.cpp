@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <topos/executor/detail/schedule.hpp>
+#include <vector>
+
+using namespace std::chrono_literals;
+using topos::detail::lane;
+using topos::detail::schedule;
+
+namespace {
+
+// Batches that are due at given times and write down when they ran.
+class diary_lane final : public lane {
+ public:
+  diary_lane(std::string name, std::vector<std::string>& diary, std::vector<time_point> dues)
+      : name_(std::move(name)), diary_(diary), dues_(std::move(dues)) {}
+
+  [[nodiscard]] std::optional<time_point> due(bool) const override {
+    return next_ < dues_.size() ? std::optional(dues_[next_]) : std::nullopt;
+  }
+  void run(std::unique_lock<std::mutex>& lock, bool, std::size_t) noexcept override {
+    EXPECT_TRUE(lock.owns_lock());
+    ++next_;
+    diary_.push_back(name_);
+  }
+
+ private:
+  std::string name_;
+  std::vector<std::string>& diary_;
+  std::vector<time_point> dues_;
+  std::size_t next_ = 0;
+};
+
+}  // namespace
+
+TEST(schedule, runs_what_is_due_for_longest) {
+  topos::manual_time time;
+  schedule work(time);
+  const auto start = time.now();
+  time.advance(10s);
+  std::vector<std::string> diary;
+  diary_lane a("a", diary, {start + 2s, start + 3s});
+  diary_lane b("b", diary, {start + 1s, start + 4s});
+  work.add(a);
+  work.add(b);
+  work.stop();
+  work.serve(0);
+  EXPECT_EQ(diary, (std::vector<std::string>{"b", "a", "a", "b"}));
+}
+
+TEST(schedule, waits_for_what_is_not_due) {
+  topos::manual_time time;
+  schedule work(time);
+  std::vector<std::string> diary;
+  diary_lane a("a", diary, {time.now() + 2s});
+  work.add(a);
+  std::thread replica([&] { work.serve(0); });
+  time.wait_for_waiters(1);
+  time.advance(1s);
+  {
+    const auto lock = work.lock();
+    EXPECT_TRUE(diary.empty());
+  }
+  time.wait_for_waiters(1);
+  time.advance(1s);
+  for (bool ran = false; !ran; std::this_thread::yield()) {
+    const auto lock = work.lock();
+    ran = diary.size() == 1;
+  }
+  work.stop();
+  replica.join();
+}
+
+TEST(schedule, sends_blocked_producers_away_when_it_stops) {
+  schedule work(topos::steady_time::instance());
+  std::atomic<bool> asked = false;
+  std::string told;
+  std::thread producer([&] {
+    auto lock = work.lock();
+    try {
+      work.admit(lock, [&] {
+        asked = true;
+        return false;
+      });
+    } catch (const topos::error& e) {
+      told = e.what();
+    }
+  });
+  while (!asked) std::this_thread::yield();
+  // The lock is free only now that the producer sleeps.
+  work.lock().unlock();
+  work.stop();
+  producer.join();
+  EXPECT_EQ(told, "executor: work was submitted while it was shut down");
+}
