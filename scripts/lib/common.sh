@@ -16,6 +16,9 @@ fail() {
   exit 1
 }
 
+# What the sentence encoder, and whatever else is built, compiles with.
+topos_build_packages="g++ cmake ninja-build python3 libxsimd-dev libdnnl-dev libutf8proc-dev libcli11-dev nlohmann-json3-dev"
+
 # The header that shows whether a Debian package is installed, or the command with a leading "!".
 topos_sign_of() {
   case "$1" in
@@ -95,4 +98,16 @@ topos_download_tools() {
   if [ ! -e "$topos_model/model.safetensors" ] || ! ls "$topos_deps"/kokkos-*/CMakeLists.txt >/dev/null 2>&1; then
     echo python3-pip
   fi
+}
+
+# Configures a preset, with further arguments for cmake, and shows no more than its summary.
+topos_configure() {
+  local log="build/$1.configure.log"
+  mkdir -p build
+  say "$1: configuring"
+  cmake --preset "$@" >"$log" 2>&1 </dev/null || {
+    cat "$log"
+    fail "preset $1 could not be configured"
+  }
+  sed -n '/^-- topos [0-9]/,/^--   cuBLAS/p' "$log"
 }
