@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compares topos' sentence encoder with sentence-transformers, ONNX Runtime and OpenVINO on the CPU, at f32.
+
+All sides run in turn, round by round, each with batches of 32 and its tokenisation included; the peers stay loaded
+and sleep meanwhile. Each peer runs as the fastest of its variants on that workload. Exit code: 0 when every target is
+met, 1 when one is missed, 2 when something could not run.
+"""
+import argparse
+import contextlib
+import json
+import os
+import pathlib
+import sys
+import time
+
+import encoder_checks
+from encoder_files import encoder_files
+from report import distinct_cores, report
+from topos_program import program_failed, topos_program
+from worker import worker, worker_failed
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+SEED_TEXT = "Using a GPU allows you to significantly speed up encoding."
+PEERS = {
+    "sentence-transformers": "sentence_transformers_peer.py",
+    "ONNX Runtime": "onnxruntime_peer.py",
+    "OpenVINO": "openvino_peer.py",
+}
+# Long enough for every library's threads to stop spinning for work.
+SETTLE_SECONDS = 0.3
+TUNING_SAMPLE = 320
+
+
+def parse(arguments):
+    parser = argparse.ArgumentParser(
+        prog="benchmarks/compare encoder",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--count", type=int, default=10000, help="how often the seed's text is encoded [10000]")
+    parser.add_argument("--rounds", type=int, default=3, help="rounds of each workload [3]")
+    parser.add_argument("--threads", type=int, default=2, help="threads of every side, and CPUs all share [2]")
+    parser.add_argument("--texts", type=pathlib.Path, help="texts of mixed length, a text a line [2,000 made]")
+    parser.add_argument("--token-texts", type=pathlib.Path, help="lines for the token ids [100,000 made]")
+    parser.add_argument("--model", type=pathlib.Path, help="the model's folder [.deps/all-MiniLM-L6-v2]")
+    parser.add_argument("--program", type=pathlib.Path, help="topos' program [that of build/host]",
+                        default=ROOT / "build/host/examples/sentence_encoder/sentence_encoder")
+    parser.add_argument("--peers-dir", type=pathlib.Path, help="where exports and texts are kept [.deps/peers]")
+    parser.add_argument("--json", type=pathlib.Path, help="write all figures, versions and the machine there")
+    part = parser.add_mutually_exclusive_group()
+    part.add_argument("--check", action="store_true", help="correctness only")
+    part.add_argument("--speed", action="store_true", help="speed only")
+    options = parser.parse_args(arguments)
+    for name in ("count", "rounds", "threads"):
+        if getattr(options, name) < 1:
+            parser.error(f"--{name} must be at least 1")
+    if not os.access(options.program, os.X_OK) or options.program.is_dir():
+        parser.error(f"no program {options.program}; build it (scripts/demo does) or name one by --program")
+    if not (options.model / "model.safetensors").is_file():
+        parser.error(f"{options.model} holds no model.safetensors")
+    for file in (options.texts, options.token_texts):
+        if file and not file.is_file():
+            parser.error(f"no file {file}")
+    # Here, so that a run of minutes does not end with a file that cannot be written.
+    if options.json and not options.json.absolute().parent.is_dir():
+        parser.error(f"no folder {options.json.absolute().parent} for --json")
+    return options
+
+
+def say(message):
+    print(f"compare: {message}", file=sys.stderr, flush=True)
+
+
+def prepare(title, texts, orders, peers):
+    """{(peer, order): variant}: what each peer is to run; the first order chooses a peer's variant for all."""
+    variants = {}
+    for order in orders:
+        for name, peer in peers.items():
+            # sentence-transformers has one order, its own.
+            if order != orders[0] and len(peer.variants) == 1:
+                continue
+            tuned = peer.ask(
+                "prepare", texts=texts, order=order, sample=TUNING_SAMPLE, variant=variants.get((name, orders[0]))
+            )
+            variants[name, order] = tuned["variant"]
+            if len(tuned["trials"]) > 1:
+                rates = ", ".join(f"{key}: {rate:.0f}" for key, rate in tuned["trials"].items())
+                say(f"{title}: {name} is fastest as '{tuned['variant']}' ({rates})")
+    return variants
+
+
+def compare(title, program_arguments, texts, orders, count, ours, peers, rounds):
+    """({side: rates over the rounds}, {side: variant}). orders: how the peers are fed, by the first in every round,
+    by others in the first round alone."""
+    variants = prepare(title, texts, orders, peers)
+    names = {key: label(key[0], peers[key[0]], key[1], orders) for key in variants}
+    sides = {"topos": [], **{side: [] for side in names.values()}}
+    for turn in range(rounds):
+        time.sleep(SETTLE_SECONDS)
+        sides["topos"].append(ours.run(*program_arguments).texts_per_second(count))
+        for (name, order), variant in variants.items():
+            if order != orders[0] and turn > 0:
+                continue
+            time.sleep(SETTLE_SECONDS)
+            reply = peers[name].ask("encode", texts=texts, order=order, variant=variant)
+            sides[names[name, order]].append(reply["texts_per_second"])
+        rates = ", ".join(f"{side} {rates[-1]:.0f}" for side, rates in sides.items() if len(rates) > turn)
+        say(f"{title}: round {turn + 1} of {rounds}: {rates}")
+    return sides, {names[key]: variant for key, variant in variants.items()}
+
+
+def label(name, peer, order, orders):
+    if len(orders) == 1 or len(peer.variants) == 1:
+        return name
+    return f"{name}, " + ("sorted by length" if order == "length" else "in the order of the input")
+
+
+def measure_speed(result, files, ours, peers, options):
+    for peer in peers.values():
+        peer.ask("texts", name="seed", text=SEED_TEXT, count=options.count)
+        peer.ask("texts", name="mixed", path=str(files.mixed()))
+    workloads = [
+        (f"the seed's text, {options.count:,} times", "seed", ["input"], options.count,
+         ["--request-size", 32, "--count", options.count], 2.8, 1.05),
+        (files.describe_mixed(), "mixed", ["length", "input"], files.mixed_count(),
+         ["--request-size", 32, "--input", files.mixed()], 3.5, 1.4),
+    ]
+    for title, texts, orders, count, arguments, over_first, over_graphs in workloads:
+        sides, variants = compare(title, arguments, texts, orders, count, ours, peers, options.rounds)
+        first, *graphs = peers
+        result.workload(title, sides, [
+            ("topos", [first], over_first),
+            ("topos", [label(name, peers[name], orders[0], orders) for name in graphs], over_graphs),
+        ])
+        result.data["workloads"][-1]["variants"] = variants
+    encoder_checks.check_start(result, files, ours)
+
+
+def main():
+    options = parse(sys.argv[1:])
+    # Every side gets the same CPUs; children inherit them.
+    cpus = distinct_cores(options.threads)
+    if len(cpus) < options.threads:
+        say(f"only {len(cpus)} CPUs for {options.threads} threads")
+    os.sched_setaffinity(0, cpus)
+    result = report({"threads": options.threads, "rounds": options.rounds, "count": options.count})
+    ours = topos_program(options.program, options.model, options.threads)
+    try:
+        files = encoder_files(options, say)
+        with contextlib.ExitStack() as workers:
+            peers = {}
+            for name, script in PEERS.items():
+                say(f"loading {name}")
+                log = options.peers_dir / f"{pathlib.Path(script).stem}.log"
+                peers[name] = workers.enter_context(
+                    worker(name, HERE / script, options.model, files.exports(), options.threads, log))
+                result.data["versions"].update(peers[name].versions)
+            if not options.speed:
+                encoder_checks.check_results(result, files, ours, peers, say)
+            if not options.check:
+                measure_speed(result, files, ours, peers, options)
+        encoder_checks.check_memory(result, ours)
+    except (program_failed, worker_failed, encoder_checks.could_not_run, OSError) as error:
+        print(f"compare: {error}", file=sys.stderr)
+        return 2
+    print(result.text())
+    if options.json:
+        options.json.write_text(json.dumps(result.data, indent=2, ensure_ascii=False) + "\n", "utf-8")
+    return 0 if result.all_met else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
