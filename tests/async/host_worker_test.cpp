@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One thread works tasks off in order; small work may run on the caller's while that is idle.
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <semaphore>
+#include <thread>
+#include <topos/async/host_worker.hpp>
+#include <type_traits>
+#include <vector>
+
+namespace {
+
+using topos::detail::host_worker;
+
+constexpr auto nobody = [](std::uint64_t) {};
+
+static_assert(!std::is_copy_constructible_v<host_worker>);
+static_assert(!std::is_convertible_v<int, host_worker>);
+
+TEST(host_worker, runs_tasks_in_order_on_one_other_thread) {
+  host_worker worker(0);
+  std::vector<int> order;
+  std::vector<std::thread::id> threads;
+
+  for (int i = 0; i < 1000; ++i) {
+    worker.submit(nobody, [&, i](const auto&) {
+      order.push_back(i);
+      threads.push_back(std::this_thread::get_id());
+    });
+  }
+  worker.drain();
+
+  ASSERT_EQ(order.size(), 1000U);
+  for (int i = 0; i < 1000; ++i) {
+    EXPECT_EQ(order[static_cast<std::size_t>(i)], i);
+    EXPECT_EQ(threads[static_cast<std::size_t>(i)], threads[0]);
+  }
+  EXPECT_NE(threads[0], std::this_thread::get_id());
+}
+
+TEST(host_worker, tickets_count_up_and_are_announced_before_the_task_runs) {
+  host_worker worker(0);
+  std::atomic<std::uint64_t> announced{0};
+  std::vector<std::uint64_t> seen;
+
+  for (std::uint64_t i = 1; i <= 100; ++i) {
+    const std::uint64_t ticket =
+        worker.submit([&](std::uint64_t t) { announced = t; },
+                      [&, i](const auto&) { seen.push_back(announced >= i ? i : 0); });
+    EXPECT_EQ(ticket, i);
+  }
+  worker.wait(100);
+
+  EXPECT_TRUE(worker.is_done(100));
+  EXPECT_FALSE(worker.is_done(101));
+  for (std::uint64_t i = 1; i <= 100; ++i) EXPECT_EQ(seen[i - 1], i);
+}
+
+TEST(host_worker, takes_small_work_in_place_only_while_idle) {
+  host_worker worker(0);
+  std::binary_semaphore entered{0};
+  std::binary_semaphore opened{0};
+  std::thread::id ran;
+  const auto small = [&](const auto& stream) {
+    ran = std::this_thread::get_id();
+    EXPECT_TRUE(stream.in_place());
+  };
+
+  EXPECT_TRUE(worker.try_in_place(small));
+  EXPECT_EQ(ran, std::this_thread::get_id());
+
+  worker.submit(nobody, [&](const auto& stream) {
+    EXPECT_FALSE(stream.in_place());
+    entered.release();
+    opened.acquire();
+  });
+  EXPECT_FALSE(worker.try_in_place(small)) << "queued";
+  entered.acquire();
+  EXPECT_FALSE(worker.try_in_place(small)) << "running";
+  opened.release();
+  worker.drain();
+  EXPECT_TRUE(worker.try_in_place(small)) << "idle again";
+}
+
+TEST(host_worker, work_in_place_keeps_queued_work_waiting) {
+  host_worker worker(0);
+  std::binary_semaphore entered{0};
+  std::binary_semaphore opened{0};
+  std::vector<int> order;
+
+  std::thread other([&] {
+    EXPECT_TRUE(worker.try_in_place([&](const auto&) {
+      entered.release();
+      opened.acquire();
+      order.push_back(1);
+    }));
+  });
+  entered.acquire();
+  EXPECT_FALSE(worker.try_in_place([](const auto&) {})) << "one at a time";
+  worker.submit(nobody, [&](const auto&) { order.push_back(2); });
+  EXPECT_FALSE(worker.is_done(1));
+  opened.release();
+  other.join();
+  worker.drain();
+
+  EXPECT_EQ(order, (std::vector<int>{1, 2}));
+}
+
+TEST(host_worker, end_finishes_what_is_queued) {
+  std::atomic<int> ran{0};
+  {
+    host_worker worker(0);
+    for (int i = 0; i < 100; ++i) worker.submit(nobody, [&](const auto&) { ++ran; });
+  }
+  EXPECT_EQ(ran, 100);
+}
+
+TEST(host_worker, gives_back_what_a_task_holds_before_it_counts_as_done) {
+  host_worker worker(0);
+  const auto held = std::make_shared<int>(1);
+  for (int i = 0; i < 100; ++i) {
+    const std::uint64_t ticket = worker.submit(nobody, [held](const auto&) {});
+    worker.wait(ticket);
+    ASSERT_EQ(held.use_count(), 1);
+  }
+}
+
+TEST(host_worker, waiting_on_itself_is_refused_instead_of_hanging) {
+  host_worker worker(0);
+  std::atomic<int> refused{0};
+  std::atomic<int> passed{0};
+
+  worker.submit(nobody, [](const auto&) {});
+  worker.submit(nobody, [&](const auto&) {
+    worker.wait(1);  // done already
+    ++passed;
+    for (const std::uint64_t own_or_later : {2, 3}) {
+      try {
+        worker.wait(own_or_later);
+      } catch (const topos::error&) {
+        ++refused;
+      }
+    }
+  });
+  worker.drain();
+
+  EXPECT_EQ(passed, 1);
+  EXPECT_EQ(refused, 2);
+}
+
+TEST(host_worker, is_fed_by_many_threads_and_keeps_the_order_of_each) {
+  host_worker worker(0);
+  constexpr int each = 500;
+  std::vector<std::vector<int>> orders(4);
+
+  std::vector<std::thread> threads;
+  for (std::size_t t = 0; t < orders.size(); ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < each; ++i) {
+        const auto task = [&, t, i](const auto&) { orders[t].push_back(i); };
+        if (i % 3 != 0 || !worker.try_in_place(task)) worker.submit(nobody, task);
+      }
+    });
+  }
+  for (std::thread& t : threads) t.join();
+  worker.drain();
+
+  for (const std::vector<int>& order : orders) {
+    ASSERT_EQ(order.size(), static_cast<std::size_t>(each));
+    for (int i = 0; i < each; ++i) EXPECT_EQ(order[static_cast<std::size_t>(i)], i);
+  }
+}
+
+}  // namespace

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Work runs in order, here or on the worker; what fails poisons its results and theirs alone.
+
+#include <gtest/gtest.h>
+
+#include <Kokkos_Core.hpp>
+#include <atomic>
+#include <cstdlib>
+#include <new>
+#include <source_location>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <topos/async/event.hpp>
+#include <topos/async/queue.hpp>
+#include <vector>
+
+#include "../support/devices.hpp"
+#include "gate.hpp"
+
+namespace {
+
+using support::on_each_device;
+using topos::buffer;
+using topos::detail::always_queued;
+using topos::detail::queue;
+
+constexpr topos::index_t small = 10;
+
+queue& queue_on(topos::device d) {
+  return topos::detail::queue_of(d, std::source_location::current());
+}
+buffer some(topos::device d = topos::cpu()) { return buffer(d, 64); }
+
+// A failure of a type of its own.
+struct mishap : std::runtime_error {
+  mishap(const std::string& text, int n) : std::runtime_error(text), number(n) {}
+  int number;
+};
+
+TEST(queue, of_a_device_is_one) {
+  on_each_device([](topos::device d) {
+    EXPECT_EQ(&queue_on(d), &queue_on(d));
+    EXPECT_EQ(queue_on(d).where(), d);
+  });
+}
+
+TEST(queue, runs_small_work_in_place_when_idle) {
+  queue& q = queue_on(topos::cpu());
+  q.drain();
+  std::thread::id ran;
+  const buffer out = some();
+
+  q.submit({}, {out}, small, [&](const auto&) { ran = std::this_thread::get_id(); });
+
+  EXPECT_EQ(ran, std::this_thread::get_id());
+  EXPECT_EQ(out.ticket(), 0U);
+  EXPECT_TRUE(q.is_ready(out));
+}
+
+TEST(queue, runs_large_work_on_the_worker) {
+  queue& q = queue_on(topos::cpu());
+  std::thread::id ran;
+  const buffer out = some();
+
+  q.submit({}, {out}, topos::backend::host::stream::small_work,
+           [&](const auto&) { ran = std::this_thread::get_id(); });
+  q.wait(out);
+
+  EXPECT_NE(ran, std::thread::id());
+  EXPECT_NE(ran, std::this_thread::get_id());
+}
+
+TEST(queue, runs_in_order_whatever_the_size) {
+  queue& q = queue_on(topos::cpu());
+  std::vector<int> order;
+  {
+    const support::gate held(q);
+    for (int i = 0; i < 100; ++i) {
+      q.submit({}, {}, i % 2 == 0 ? small : always_queued,
+               [&order, i](const auto&) { order.push_back(i); });
+    }
+    EXPECT_TRUE(order.empty()) << "control came back at once";
+  }
+  q.drain();
+
+  ASSERT_EQ(order.size(), 100U);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(order[static_cast<std::size_t>(i)], i);
+}
+
+TEST(queue, result_is_ready_once_its_work_is_done) {
+  queue& q = queue_on(topos::cpu());
+  const buffer before = some();
+  const buffer after = some();
+  support::gate held(q, {before});
+  q.submit({}, {after}, small, [](const auto&) {});
+
+  EXPECT_FALSE(q.is_ready(before));
+  EXPECT_FALSE(q.is_ready(after));
+  held.open();
+  q.wait(before);
+  EXPECT_TRUE(q.is_ready(before));
+  q.wait(after);
+  EXPECT_TRUE(q.is_ready(after));
+}
+
+TEST(queue, keeps_what_queued_work_needs) {
+  queue& q = queue_on(topos::cpu());
+  buffer in = some();
+  const buffer watched = in;
+  {
+    const support::gate held(q);
+    q.submit({in}, {}, always_queued, [](const auto&) {});
+    in = buffer();
+    EXPECT_EQ(watched.use_count(), 2);
+  }
+  q.drain();
+  EXPECT_EQ(watched.use_count(), 1);
+}
+
+TEST(queue, failure_keeps_its_type_and_content) {
+  on_each_device([](topos::device d) {
+    for (const topos::index_t elements : {small, always_queued}) {
+      queue& q = queue_on(d);
+      const buffer out = some(d);
+
+      q.submit({}, {out}, elements, [](const auto&) { throw mishap("spilt", 42); });
+
+      for (int again = 0; again < 2; ++again) {
+        try {
+          q.wait(out);
+          ADD_FAILURE() << "nothing was rethrown";
+        } catch (const mishap& failure) {
+          EXPECT_STREQ(failure.what(), "spilt");
+          EXPECT_EQ(failure.number, 42);
+        }
+      }
+    }
+  });
+}
+
+TEST(queue, failure_that_is_no_exception_object_is_kept_too) {
+  queue& q = queue_on(topos::cpu());
+  const buffer out = some();
+
+  q.submit({}, {out}, always_queued, [](const auto&) { throw 7; });
+
+  EXPECT_THROW(q.wait(out), int);
+}
+
+TEST(queue, failure_poisons_what_depends_on_it_and_nothing_else) {
+  on_each_device([](topos::device d) {
+    for (const topos::index_t elements : {small, always_queued}) {
+      queue& q = queue_on(d);
+      const buffer failed = some(d);
+      const buffer failed_too = some(d);
+      const buffer dependent = some(d);
+      const buffer distant = some(d);
+      const buffer unrelated = some(d);
+      std::atomic<int> ran{0};
+      const auto count = [&](const auto&) { ++ran; };
+
+      q.submit({}, {failed, failed_too}, elements, [](const auto&) { throw mishap("spilt", 1); });
+      q.submit({unrelated, failed}, {dependent}, elements, count);
+      q.submit({dependent}, {distant}, elements, count);
+      q.submit({}, {unrelated}, elements, count);
+
+      EXPECT_THROW(q.wait(failed), mishap);
+      EXPECT_THROW(q.wait(failed_too), mishap);
+      EXPECT_THROW(q.wait(dependent), mishap);
+      EXPECT_THROW(q.wait(distant), mishap);
+      EXPECT_NO_THROW(q.wait(unrelated));
+      EXPECT_EQ(ran, 1) << "work on poisoned operands does not run";
+      EXPECT_NO_THROW(q.drain()) << "nobody's failure";
+    }
+  });
+}
+
+TEST(queue, first_failure_among_the_operands_is_told) {
+  queue& q = queue_on(topos::cpu());
+  const buffer first = some();
+  const buffer second = some();
+  const buffer out = some();
+
+  q.submit({}, {first}, always_queued, [](const auto&) { throw mishap("first", 1); });
+  q.submit({}, {second}, always_queued, [](const auto&) { throw mishap("second", 2); });
+  q.submit({second, first}, {out}, always_queued, [](const auto&) {});
+
+  EXPECT_EQ(support::refusal<mishap>([&] { q.wait(out); }), "second");
+}
+
+TEST(queue, part_that_succeeds_does_not_heal_a_part_that_failed) {
+  queue& q = queue_on(topos::cpu());
+  const buffer out = some();
+
+  q.submit({}, {out}, small, [](const auto&) { throw mishap("first half", 1); });
+  q.submit({}, {out}, small, [](const auto&) {});
+
+  EXPECT_THROW(q.wait(out), mishap);
+}
+
+TEST(queue, work_that_waits_for_itself_fails_instead_of_hanging) {
+  queue& q = queue_on(topos::cpu());
+  const buffer out = some();
+
+  q.submit({}, {out}, always_queued, [&](const auto&) { q.drain(); });
+
+  EXPECT_THROW(q.wait(out), topos::error);
+}
+
+TEST(queue, work_may_submit_more_work) {
+  queue& q = queue_on(topos::cpu());
+  for (const topos::index_t elements : {small, always_queued}) {
+    const buffer outer = some();
+    const buffer inner = some();
+    std::vector<int> order;
+
+    q.submit({}, {outer}, elements, [&](const auto&) {
+      q.submit({}, {inner}, small, [&](const auto&) { order.push_back(2); });
+      order.push_back(1);
+    });
+    q.wait(outer);
+    q.wait(inner);
+
+    EXPECT_EQ(order, (std::vector<int>{1, 2})) << "after what submitted it";
+  }
+}
+
+TEST(queue, is_fed_by_many_threads) {
+  queue& q = queue_on(topos::cpu());
+  std::vector<int> counts(4, 0);
+  std::vector<std::thread> threads;
+  for (std::size_t t = 0; t < counts.size(); ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 300; ++i) {
+        const buffer out = some();
+        q.submit({}, {out}, i % 2 == 0 ? small : always_queued,
+                 [&counts, t](const auto&) { ++counts[t]; });
+        q.wait(out);
+        ASSERT_EQ(counts[t], i + 1);
+      }
+    });
+  }
+  for (std::thread& t : threads) t.join();
+}
+
+class queue_death : public testing::Test {
+ protected:
+  void SetUp() override { testing::GTEST_FLAG(death_test_style) = "threadsafe"; }
+};
+
+TEST_F(queue_death, end_of_the_runtime_finishes_queued_work) {
+  EXPECT_EXIT(
+      {
+        static std::atomic<int> ran{0};
+        queue& q = queue_on(topos::cpu());
+        const buffer out = some();
+        for (int i = 0; i < 1000; ++i)
+          q.submit({}, {out}, always_queued, [](const auto&) { ++ran; });
+        Kokkos::finalize();
+        topos::detail::block_until_ready(out);
+        std::_Exit(ran == 1000 && topos::detail::is_ready(out) ? 0 : 1);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+TEST_F(queue_death, failure_outlives_the_runtime) {
+  EXPECT_EXIT(
+      {
+        const buffer out = some();
+        queue_on(topos::cpu()).submit({}, {out}, always_queued, [](const auto&) {
+          throw mishap("late", 1);
+        });
+        Kokkos::finalize();
+        try {
+          topos::detail::block_until_ready(out);
+        } catch (const mishap&) {
+          std::_Exit(0);
+        }
+        std::_Exit(1);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+TEST_F(queue_death, is_refused_after_the_runtime) {
+  EXPECT_EXIT(
+      {
+        Kokkos::finalize();
+        try {
+          queue_on(topos::cpu());
+        } catch (const topos::runtime_not_started&) {
+          std::_Exit(0);
+        }
+        std::_Exit(1);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+}  // namespace

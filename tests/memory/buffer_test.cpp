@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Buffers are references: the last one gives the memory back, wherever and whenever it ends.
+
+#include <gtest/gtest.h>
+
+#include <Kokkos_Core.hpp>
+#include <cstdint>
+#include <cstdlib>
+#include <exception>
+#include <stdexcept>
+#include <topos/memory/buffer.hpp>
+#include <type_traits>
+#include <utility>
+
+#include "../support/devices.hpp"
+
+namespace {
+
+using support::on_each_device;
+using topos::buffer;
+using topos::memory_stats;
+
+static_assert(std::is_nothrow_move_constructible_v<buffer>);
+static_assert(std::is_nothrow_move_assignable_v<buffer>);
+static_assert(!std::is_convertible_v<topos::device, buffer>);
+
+TEST(buffer, without_memory_is_empty_and_on_the_cpu) {
+  const buffer none;
+
+  EXPECT_EQ(none.data(), nullptr);
+  EXPECT_EQ(none.size(), 0U);
+  EXPECT_EQ(none.use_count(), 0);
+  EXPECT_EQ(none.where(), topos::cpu());
+  EXPECT_EQ(none.ticket(), 0U);
+  EXPECT_EQ(none.poison(), nullptr);
+}
+
+TEST(buffer, has_room_on_its_device) {
+  on_each_device([](topos::device d) {
+    for (const std::size_t bytes : {0, 1, 255, 257, 100'000}) {
+      const buffer b(d, bytes);
+      EXPECT_EQ(b.where(), d);
+      EXPECT_GE(b.size(), bytes);
+      ASSERT_NE(b.data(), nullptr);
+      EXPECT_EQ(reinterpret_cast<std::uintptr_t>(b.data()) % topos::backend::alignment, 0U);
+    }
+  });
+}
+
+TEST(buffer, copies_share_and_the_last_gives_back) {
+  on_each_device([](topos::device d) {
+    const std::size_t before = memory_stats(d).in_use;
+    {
+      buffer first(d, 1000);
+      buffer second = first;
+      EXPECT_EQ(first, second);
+      EXPECT_EQ(first.data(), second.data());
+      EXPECT_EQ(first.use_count(), 2);
+      EXPECT_EQ(memory_stats(d).in_use, before + 1024);
+
+      first = buffer();
+      EXPECT_EQ(second.use_count(), 1);
+      EXPECT_EQ(memory_stats(d).in_use, before + 1024);
+
+      const buffer moved = std::move(second);
+      EXPECT_EQ(moved.use_count(), 1);
+    }
+    EXPECT_EQ(memory_stats(d).in_use, before);
+  });
+}
+
+TEST(buffer, others_are_not_equal) {
+  const buffer a(topos::cpu(), 8);
+  const buffer b(topos::cpu(), 8);
+
+  EXPECT_NE(a, b);
+  EXPECT_EQ(buffer(), buffer());
+}
+
+TEST(buffer, copies_share_ticket_and_poison) {
+  const buffer a(topos::cpu(), 8);
+  const buffer b = a;
+
+  a.set_ticket(7);
+  a.set_poison(std::make_exception_ptr(std::out_of_range("gone")));
+
+  EXPECT_EQ(b.ticket(), 7U);
+  EXPECT_THROW(std::rethrow_exception(b.poison()), std::out_of_range);
+  a.set_ticket(0);
+}
+
+TEST(buffer, reused_memory_starts_clean) {
+  const void* data = nullptr;
+  {
+    const buffer failed(topos::cpu(), 3000);
+    failed.set_poison(std::make_exception_ptr(std::runtime_error("old")));
+    data = failed.data();
+  }
+
+  const buffer next(topos::cpu(), 3000);
+
+  EXPECT_EQ(next.data(), data) << "the pool keeps it";
+  EXPECT_EQ(next.poison(), nullptr);
+  EXPECT_EQ(next.ticket(), 0U);
+}
+
+class buffer_death : public testing::Test {
+ protected:
+  void SetUp() override { testing::GTEST_FLAG(death_test_style) = "threadsafe"; }
+};
+
+TEST_F(buffer_death, outlives_the_runtime) {
+  EXPECT_EXIT(
+      {
+        buffer b(topos::cpu(), 1000);
+        static_cast<char*>(b.data())[999] = 1;
+        Kokkos::finalize();
+        const bool kept = static_cast<char*>(b.data())[999] == 1;
+        b = buffer();
+        const bool empty = memory_stats(topos::cpu()).cached == 0;
+        std::_Exit(kept && empty ? 0 : 1);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+TEST_F(buffer_death, is_refused_after_the_runtime) {
+  EXPECT_EXIT(
+      {
+        Kokkos::finalize();
+        try {
+          const buffer b(topos::cpu(), 1000);
+        } catch (const topos::runtime_not_started&) {
+          std::_Exit(0);
+        }
+        std::_Exit(1);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+}  // namespace
