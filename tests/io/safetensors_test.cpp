@@ -60,6 +60,12 @@ std::string entry(std::string_view name, std::string_view type, std::string_view
       .append("}");
 }
 
+// Members as one object.
+std::string braced(std::string_view members) {
+  std::string text = "{";
+  return text.append(members).append("}");
+}
+
 class safetensors_file : public testing::Test {
  protected:
   safetensors open(std::string_view content) const {
@@ -85,7 +91,7 @@ class safetensors_file : public testing::Test {
 template <class T>
 std::vector<T> values(const safetensors::entry& tensor) {
   std::vector<T> all(tensor.bytes.size() / sizeof(T));
-  std::memcpy(all.data(), tensor.bytes.data(), tensor.bytes.size());
+  std::copy_n(tensor.bytes.data(), tensor.bytes.size(), reinterpret_cast<std::byte*>(all.data()));
   return all;
 }
 
@@ -155,9 +161,9 @@ TEST(safetensors, survives_a_move) {
 }
 
 TEST_F(safetensors_file, lists_names_in_the_order_of_their_bytes) {
-  const std::string header = "{" + entry("c", "U8", "[2]", "[3,5]") + "," +
-                             entry("z", "F32", "[0]", "[3,3]") + "," +
-                             entry("b", "U8", "[3]", "[0,3]") + "}";
+  const std::string header =
+      braced(entry("c", "U8", "[2]", "[3,5]") + "," + entry("z", "F32", "[0]", "[3,3]") + "," +
+             entry("b", "U8", "[3]", "[0,3]"));
 
   const safetensors file = open(file_of(header, 5));
 
@@ -185,14 +191,14 @@ TEST_F(safetensors_file, knows_every_dtype_of_its_own) {
   for (const auto& [name, type] : known) {
     const std::size_t bytes = 3 * topos::size_of(type);
 
-    const safetensors file = open(
-        file_of("{" + entry("t", name, "[3]", "[0," + std::to_string(bytes) + "]") + "}", bytes));
+    const safetensors file =
+        open(file_of(braced(entry("t", name, "[3]", "[0," + std::to_string(bytes) + "]")), bytes));
 
     EXPECT_EQ(file.at("t").dtype, type);
     EXPECT_EQ(file.at("t").bytes.size(), bytes);
   }
   for (const char* unknown : {"F8_E4M3", "f32", "", "F", "BF1", "F32 "}) {
-    EXPECT_TRUE(says(refusal(file_of("{" + entry("t", unknown, "[0]", "[0,0]") + "}")),
+    EXPECT_TRUE(says(refusal(file_of(braced(entry("t", unknown, "[0]", "[0,0]")))),
                      {"tensor 't'", "dtype '", unknown, "' is not supported"}));
   }
 }
@@ -249,7 +255,7 @@ TEST_F(safetensors_file, header_is_one_json_object) {
   EXPECT_TRUE(says(refusal(file_of("{,}")), {"found ','"}));
   EXPECT_TRUE(says(refusal(file_of("{\"a\"}")), {"expected ':'"}));
   EXPECT_TRUE(says(refusal(file_of("{'a':1}")), {"expected '\"'"}));
-  EXPECT_TRUE(says(refusal(file_of("{" + entry("t", "U8", "[0]", "[0,0]") + ",}")),
+  EXPECT_TRUE(says(refusal(file_of(braced(entry("t", "U8", "[0]", "[0,0]") + ","))),
                    {"expected '\"', found '}'"}));
   EXPECT_TRUE(says(refusal(file_of("{\"t\":null}")), {"tensor 't'", "expected '{', found 'n'"}));
 }
@@ -270,13 +276,13 @@ TEST_F(safetensors_file, strings_are_utf_8) {
                           "\xe2\x82", "\xe2(\xa1", "\xed\xa0\x80", "\xf0\x8f\xbf\xbf",
                           "\xf0\x9f\x98", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xff"}) {
     const std::string name = std::string("t") + bad;
-    EXPECT_TRUE(says(refusal(file_of("{" + entry(name, "U8", "[0]", "[0,0]") + "}")),
+    EXPECT_TRUE(says(refusal(file_of(braced(entry(name, "U8", "[0]", "[0,0]")))),
                      {"not valid UTF-8 (byte 3 "}));
   }
   for (const char* good :
        {"\x7f", "\xc2\x80", "\xdf\xbf", "\xe0\xa0\x80", "\xed\x9f\xbf", "\xee\x80\x80",
         "\xef\xbf\xbf", "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf"}) {
-    EXPECT_TRUE(open(file_of("{" + entry(good, "U8", "[0]", "[0,0]") + "}")).contains(good));
+    EXPECT_TRUE(open(file_of(braced(entry(good, "U8", "[0]", "[0,0]")))).contains(good));
   }
 }
 
@@ -297,7 +303,7 @@ TEST_F(safetensors_file, strings_have_json_escapes_only) {
 TEST_F(safetensors_file, hostile_names_are_shown_as_one_short_line) {
   const std::string name = R"(\u001b[2J\n)" + std::string(100'000, 'x');
 
-  const std::string message = refusal(file_of("{" + entry(name, "none", "[0]", "[0,0]") + "}"));
+  const std::string message = refusal(file_of(braced(entry(name, "none", "[0]", "[0,0]"))));
 
   EXPECT_TRUE(says(message, {R"(\x1b[2J\x0a)", "..."}));
   EXPECT_LT(message.size(), 1000U);
@@ -306,21 +312,20 @@ TEST_F(safetensors_file, hostile_names_are_shown_as_one_short_line) {
 TEST_F(safetensors_file, shape_and_offsets_are_whole_numbers) {
   for (const char* bad :
        {"-1", "-0", "1.0", "1e0", "1E2", "\"1\"", "true", "null", "[1]", "+1", "", "x", "0x1"}) {
-    const std::string numbers = "[" + std::string(bad) + ",1]";
-    EXPECT_FALSE(refusal(file_of("{" + entry("t", "U8", numbers, "[0,1]") + "}", 1)).empty());
-    EXPECT_FALSE(refusal(file_of("{" + entry("t", "U8", "[1]", numbers) + "}", 1)).empty());
+    const std::string numbers = topos::detail::concat('[', bad, ",1]");
+    EXPECT_FALSE(refusal(file_of(braced(entry("t", "U8", numbers, "[0,1]")), 1)).empty());
+    EXPECT_FALSE(refusal(file_of(braced(entry("t", "U8", "[1]", numbers)), 1)).empty());
   }
-  EXPECT_TRUE(says(refusal(file_of("{" + entry("t", "U8", "[01]", "[0,1]") + "}", 1)),
+  EXPECT_TRUE(says(refusal(file_of(braced(entry("t", "U8", "[01]", "[0,1]")), 1)),
                    {"a number begins with 0"}));
-  EXPECT_TRUE(
-      says(refusal(file_of("{" + entry("t", "U8", "1", "[0,1]") + "}", 1)), {"expected '['"}));
-  EXPECT_TRUE(says(refusal(file_of("{" + entry("t", "U8", "[1,]", "[0,1]") + "}", 1)),
+  EXPECT_TRUE(says(refusal(file_of(braced(entry("t", "U8", "1", "[0,1]")), 1)), {"expected '['"}));
+  EXPECT_TRUE(says(refusal(file_of(braced(entry("t", "U8", "[1,]", "[0,1]")), 1)),
                    {"whole number", "found ']'"}));
 }
 
 TEST_F(safetensors_file, sizes_do_not_wrap) {
   const auto refused = [&](std::string_view type, std::string_view shape) {
-    return refusal(file_of("{" + entry("t", type, shape, "[0,0]") + "}"));
+    return refusal(file_of(braced(entry("t", type, shape, "[0,0]"))));
   };
 
   EXPECT_TRUE(says(refused("U8", "[4294967296,4294967296]"), {"tensor 't'", "63 bits"}));
@@ -329,9 +334,8 @@ TEST_F(safetensors_file, sizes_do_not_wrap) {
   EXPECT_TRUE(says(refused("U8", "[9223372036854775808]"), {"does not fit 63 bits"}));
   EXPECT_TRUE(says(refused("U8", "[18446744073709551616]"), {"does not fit 63 bits"}));
   EXPECT_TRUE(says(refused("U8", "[9223372036854775807]"), {"takes 9223372036854775807 bytes"}));
-  EXPECT_TRUE(
-      says(refusal(file_of("{" + entry("t", "U8", "[0]", "[0,18446744073709551616]") + "}")),
-           {"does not fit 63 bits"}));
+  EXPECT_TRUE(says(refusal(file_of(braced(entry("t", "U8", "[0]", "[0,18446744073709551616]")))),
+                   {"does not fit 63 bits"}));
 }
 
 TEST_F(safetensors_file, has_at_most_64_axes) {
@@ -341,15 +345,15 @@ TEST_F(safetensors_file, has_at_most_64_axes) {
     return shape + "]";
   };
 
-  EXPECT_EQ(open(file_of("{" + entry("t", "U8", ones(64), "[0,1]") + "}", 1)).at("t").shape.size(),
+  EXPECT_EQ(open(file_of(braced(entry("t", "U8", ones(64), "[0,1]")), 1)).at("t").shape.size(),
             64U);
-  EXPECT_TRUE(says(refusal(file_of("{" + entry("t", "U8", ones(65), "[0,1]") + "}", 1)),
+  EXPECT_TRUE(says(refusal(file_of(braced(entry("t", "U8", ones(65), "[0,1]")), 1)),
                    {"shape has more than 64 numbers"}));
 }
 
 TEST_F(safetensors_file, offsets_are_in_range_and_fit_the_shape) {
   const auto refused = [&](std::string_view offsets) {
-    return refusal(file_of("{" + entry("t", "F32", "[2]", offsets) + "}", 8));
+    return refusal(file_of(braced(entry("t", "F32", "[2]", offsets)), 8));
   };
 
   EXPECT_TRUE(says(refused("[8,0]"), {"tensor 't'", "begins at 8, behind its end 0"}));
@@ -365,7 +369,7 @@ TEST_F(safetensors_file, offsets_are_in_range_and_fit_the_shape) {
 TEST_F(safetensors_file, tensors_neither_overlap_nor_leave_holes) {
   const auto refused = [&](std::string_view first, std::string_view second, std::size_t data) {
     return refusal(file_of(
-        "{" + entry("a", "U8", "[2]", first) + "," + entry("b", "U8", "[2]", second) + "}", data));
+        braced(entry("a", "U8", "[2]", first) + "," + entry("b", "U8", "[2]", second)), data));
   };
 
   EXPECT_TRUE(says(refused("[0,2]", "[1,3]", 3), {"tensor 'b'", "byte 1", "inside tensor 'a'"}));
@@ -374,7 +378,7 @@ TEST_F(safetensors_file, tensors_neither_overlap_nor_leave_holes) {
   EXPECT_TRUE(says(refused("[3,5]", "[1,3]", 5), {"tensor 'b'", "bytes 0 to 1 belong to no"}));
   EXPECT_TRUE(says(refused("[0,2]", "[2,4]", 5), {"bytes 4 to 5 of the data belong to no"}));
   const std::string inner =
-      "{" + entry("a", "U8", "[4]", "[0,4]") + "," + entry("e", "U8", "[0]", "[2,2]") + "}";
+      braced(entry("a", "U8", "[4]", "[0,4]") + "," + entry("e", "U8", "[0]", "[2,2]"));
   EXPECT_TRUE(says(refusal(file_of(inner, 4)), {"tensor 'e'", "inside tensor 'a'"}));
 }
 
@@ -382,11 +386,11 @@ TEST_F(safetensors_file, keys_are_given_once) {
   const std::string one = entry("t", "U8", "[0]", "[0,0]");
   const auto twice = [&](std::string_view member) {
     std::string text = one;
-    return "{" + text.insert(text.size() - 1, "," + std::string(member)) + "}";
+    return braced(text.insert(text.size() - 1, "," + std::string(member)));
   };
 
-  EXPECT_TRUE(says(refusal(file_of("{" + one + "," + one + "}")), {"tensor 't': given twice"}));
-  EXPECT_TRUE(says(refusal(file_of("{" + one + "," + entry("\\u0074", "U8", "[0]", "[0,0]") + "}")),
+  EXPECT_TRUE(says(refusal(file_of(braced(one + "," + one))), {"tensor 't': given twice"}));
+  EXPECT_TRUE(says(refusal(file_of(braced(one + "," + entry("\\u0074", "U8", "[0]", "[0,0]")))),
                    {"tensor 't': given twice"}));
   EXPECT_TRUE(says(refusal(file_of(twice(R"("dtype":"U8")"))), {"dtype given twice"}));
   EXPECT_TRUE(says(refusal(file_of(twice(R"("shape":[0])"))), {"shape given twice"}));

@@ -5,7 +5,9 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <source_location>
 #include <string>
 #include <string_view>
@@ -20,7 +22,10 @@ namespace topos::detail {
   constexpr std::size_t longest = 200;
   constexpr std::string_view digits = "0123456789abcdef";
   std::string line = "'";
-  for (const char c : text.substr(0, longest)) {
+  std::size_t shown = std::min(longest, text.size());
+  // Not in the middle of a UTF-8 sequence.
+  while (shown > 0 && shown < text.size() && (text[shown] & 0xc0) == 0x80) --shown;
+  for (const char c : text.substr(0, shown)) {
     const auto byte = static_cast<unsigned char>(c);
     if (byte < 0x20 || byte == 0x7f) {
       line += {'\\', 'x', digits[byte >> 4U], digits[byte & 15U]};
@@ -28,7 +33,7 @@ namespace topos::detail {
       line += c;
     }
   }
-  if (text.size() > longest) line += "...";
+  if (shown < text.size()) line += "...";
   return line += "'";
 }
 
