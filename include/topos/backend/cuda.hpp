@@ -17,14 +17,12 @@ namespace topos::backend {
 
 #if TOPOS_HAS_CUDA
 
-namespace detail {
-
 /// Throws what a CUDA call reports, with the call's name.
 inline void check_cuda(cudaError_t status, const char* call) {
   if (status == cudaSuccess) return;
   cudaGetLastError();  // a sticky error would be reported again by an unrelated call
   const std::string message =
-      topos::detail::concat(call, ": ", cudaGetErrorName(status), ": ", cudaGetErrorString(status));
+      detail::concat(call, ": ", cudaGetErrorName(status), ": ", cudaGetErrorString(status));
   if (status == cudaErrorMemoryAllocation) throw out_of_memory(message);
   throw backend_error(message);
 }
@@ -43,8 +41,6 @@ class cuda_scope {
  private:
   int before_ = 0;
 };
-
-}  // namespace detail
 
 /// The threads of one block at work on one item of a launch: what a kernel sees as its team.
 template <class Member>
@@ -86,15 +82,15 @@ struct cuda {
 
   [[nodiscard]] static device_properties describe(int index) {
     cudaDeviceProp device{};
-    detail::check_cuda(cudaGetDeviceProperties(&device, index), "cudaGetDeviceProperties");
+    check_cuda(cudaGetDeviceProperties(&device, index), "cudaGetDeviceProperties");
     return {device.name, device.totalGlobalMem, device.multiProcessorCount,
-            topos::detail::concat(device.major, '.', device.minor)};
+            detail::concat(device.major, '.', device.minor)};
   }
 
   [[nodiscard]] static void* allocate(int index, std::size_t bytes) {
-    const detail::cuda_scope scope(index);
+    const cuda_scope scope(index);
     void* pointer = nullptr;
-    detail::check_cuda(cudaMalloc(&pointer, bytes), "cudaMalloc");
+    check_cuda(cudaMalloc(&pointer, bytes), "cudaMalloc");
     return pointer;
   }
 
@@ -107,6 +103,20 @@ struct cuda {
   }
 
   class stream;
+};
+
+/// What Kokkos launches: one block for each item. At namespace scope, where nvcc can name it.
+template <class Kernel>
+struct cuda_item {
+  Kernel kernel;
+  std::size_t scratch;
+  int level;
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(const Member& member) const {
+    void* memory =
+        scratch == 0 ? nullptr : member.team_scratch(level).get_shmem_aligned(scratch, 16);
+    kernel(device_team<Member>(member, memory), static_cast<index_t>(member.league_rank()));
+  }
 };
 
 /// Launches on one CUDA stream; every launch returns at once.
@@ -134,7 +144,7 @@ class cuda::stream {
                 const Kernel& kernel) const {
     static_assert(sizeof(Kernel) <= 4000, "a CUDA kernel takes at most 4 KiB of arguments");
     if (count == 0) return;
-    const detail::cuda_scope scope(index_);
+    const cuda_scope scope(index_);
     using policy = Kokkos::TeamPolicy<execution_space, Kokkos::IndexType<index_t>>;
     const int warps = cost >= 256 ? 8 : cost >= 64 ? 2 : 1;
     const int level = scratch <= shared_scratch ? 0 : 1;
@@ -142,21 +152,21 @@ class cuda::stream {
         policy(space_, static_cast<int>(count), warps, 32)
             .set_scratch_size(level, Kokkos::PerTeam(static_cast<int>(scratch))),
         Kokkos::Experimental::WorkItemProperty::HintLightWeight);
-    Kokkos::parallel_for(label, light, item<Kernel>{kernel, scratch, level});
-    detail::check_cuda(cudaPeekAtLastError(), label);
+    Kokkos::parallel_for(label, light, cuda_item<Kernel>{kernel, scratch, level});
+    check_cuda(cudaPeekAtLastError(), label);
   }
 
   /// Enqueues a copy between any two of host and devices.
   void copy(void* to, const void* from, std::size_t bytes) const {
-    const detail::cuda_scope scope(index_);
-    detail::check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, native_.get()),
-                       "cudaMemcpyAsync");
+    const cuda_scope scope(index_);
+    check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, native_.get()),
+               "cudaMemcpyAsync");
   }
 
   /// Blocks until all launched work is done; throws `backend_error` if any of it failed.
   void synchronize() const {
-    const detail::cuda_scope scope(index_);
-    detail::check_cuda(cudaStreamSynchronize(native_.get()), "cudaStreamSynchronize");
+    const cuda_scope scope(index_);
+    check_cuda(cudaStreamSynchronize(native_.get()), "cudaStreamSynchronize");
   }
 
   /// True where all launched work is done.
@@ -166,29 +176,16 @@ class cuda::stream {
   // Scratch up to this lies in the block's shared memory, more in the device's.
   static constexpr std::size_t shared_scratch = std::size_t{40} << 10;
 
-  template <class Kernel>
-  struct item {
-    Kernel kernel;
-    std::size_t scratch;
-    int level;
-    template <class Member>
-    KOKKOS_FUNCTION void operator()(const Member& member) const {
-      void* memory =
-          scratch == 0 ? nullptr : member.team_scratch(level).get_shmem_aligned(scratch, 16);
-      kernel(device_team<Member>(member, memory), static_cast<index_t>(member.league_rank()));
-    }
-  };
-
   struct destroy {
     void operator()(cudaStream_t stream) const { cudaStreamDestroy(stream); }
   };
   using owned = std::unique_ptr<std::remove_pointer_t<cudaStream_t>, destroy>;
 
   static owned make(int index) {
-    const detail::cuda_scope scope(index);
+    const cuda_scope scope(index);
     cudaStream_t stream = nullptr;
-    detail::check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking),
-                       "cudaStreamCreateWithFlags");
+    check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking),
+               "cudaStreamCreateWithFlags");
     return owned(stream);
   }
 

@@ -31,10 +31,10 @@ class host_team {
   explicit host_team(void* scratch) : scratch_(scratch) {}
 
   /// Memory of this item alone, as large as the launch asked for.
-  [[nodiscard]] void* scratch() const { return scratch_; }
+  [[nodiscard]] KOKKOS_FUNCTION void* scratch() const { return scratch_; }
 
   /// All that the team wrote is visible to the team: on the host it is one thread.
-  void barrier() const {}
+  KOKKOS_FUNCTION void barrier() const {}
 
  private:
   void* scratch_;

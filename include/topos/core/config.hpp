@@ -33,6 +33,14 @@
 #define TOPOS_HAS_CUDA 0
 #endif
 
+/// Before a function for host and device one of whose branches, chosen at compile time, is host
+/// code: tells nvcc that this is meant.
+#ifdef __CUDACC__
+#define TOPOS_HOST_BRANCH _Pragma("nv_exec_check_disable")
+#else
+#define TOPOS_HOST_BRANCH
+#endif
+
 namespace topos {
 
 /// Sizes, extents and offsets, in elements unless said otherwise.

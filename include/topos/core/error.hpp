@@ -26,59 +26,83 @@ class error : public std::runtime_error {
   std::source_location where_;
 };
 
+// Each constructor is written out: nvcc 13 breaks off where one with such a default is inherited.
+
 /// A device string or index that names nothing, or nothing that is here.
 struct invalid_device : error {
-  using error::error;
+  explicit invalid_device(const std::string& message,
+                          std::source_location where = std::source_location::current())
+      : error(message, where) {}
 };
 
 /// Operands of one operation live on different devices.
 struct device_mismatch : error {
-  using error::error;
+  explicit device_mismatch(const std::string& message,
+                           std::source_location where = std::source_location::current())
+      : error(message, where) {}
 };
 
 /// Shapes that do not fit the operation or each other.
 struct shape_mismatch : error {
-  using error::error;
+  explicit shape_mismatch(const std::string& message,
+                          std::source_location where = std::source_location::current())
+      : error(message, where) {}
 };
 
 /// Elements of another type than the one asked for.
 struct dtype_mismatch : error {
-  using error::error;
+  explicit dtype_mismatch(const std::string& message,
+                          std::source_location where = std::source_location::current())
+      : error(message, where) {}
 };
 
 /// An argument whose value is not among those allowed.
 struct invalid_argument : error {
-  using error::error;
+  explicit invalid_argument(const std::string& message,
+                            std::source_location where = std::source_location::current())
+      : error(message, where) {}
 };
 
 /// An index, axis or offset outside of what it indexes.
 struct out_of_range : error {
-  using error::error;
+  explicit out_of_range(const std::string& message,
+                        std::source_location where = std::source_location::current())
+      : error(message, where) {}
 };
 
 /// A device has no memory left for what was asked.
 struct out_of_memory : error {
-  using error::error;
+  explicit out_of_memory(const std::string& message,
+                         std::source_location where = std::source_location::current())
+      : error(message, where) {}
 };
 
 /// The build or the device lacks what was asked for.
 struct not_supported : error {
-  using error::error;
+  explicit not_supported(const std::string& message,
+                         std::source_location where = std::source_location::current())
+      : error(message, where) {}
 };
 
 /// A file that cannot be read or written, or whose content is not what its format says.
 struct io_error : error {
-  using error::error;
+  explicit io_error(const std::string& message,
+                    std::source_location where = std::source_location::current())
+      : error(message, where) {}
 };
 
 /// A call into a vendor's library failed; the message holds its own words.
 struct backend_error : error {
-  using error::error;
+  explicit backend_error(const std::string& message,
+                         std::source_location where = std::source_location::current())
+      : error(message, where) {}
 };
 
 /// topos was used before `runtime` was made or after it ended.
 struct runtime_not_started : error {
-  using error::error;
+  explicit runtime_not_started(const std::string& message,
+                               std::source_location where = std::source_location::current())
+      : error(message, where) {}
 };
 
 namespace detail {

@@ -43,6 +43,7 @@ class device {
   [[nodiscard]] constexpr device_kind kind() const noexcept { return kind_; }
   [[nodiscard]] constexpr int index() const noexcept { return index_; }
 
+  friend constexpr bool operator==(const device&, const device&) noexcept = default;
   friend constexpr auto operator<=>(const device&, const device&) noexcept = default;
 
  private:

@@ -104,13 +104,13 @@ using topos::operator-;
 using topos::operator*;
 using topos::operator/;
 using topos::abs;
-using topos::square;
-using topos::sqrt;
-using topos::exp;
-using topos::log;
-using topos::tanh;
 using topos::erf;
+using topos::exp;
 using topos::gelu;
+using topos::log;
+using topos::sqrt;
+using topos::square;
+using topos::tanh;
 
 }  // namespace detail
 }  // namespace topos

@@ -6,8 +6,9 @@
 /// A node knows its shape and device, the buffers it reads, and how to become an evaluator: a
 /// bare object that gives the expression's rows inside a kernel.
 
-#include <array>
+#include <algorithm>
 #include <concepts>
+#include <iterator>
 #include <optional>
 #include <topos/core/broadcast.hpp>
 #include <topos/core/dtype.hpp>
@@ -35,7 +36,8 @@ struct walk {
   }
   [[nodiscard]] index_t rows() const {
     const index_t size = size_of_shape(extents);
-    return flat || Rank == 0 || size == 0 ? 1 : size / extents[Rank - 1];
+    if (flat || Rank == 0) return 1;
+    return size == 0 ? 0 : size / extents[Rank - 1];
   }
 };
 
@@ -45,8 +47,8 @@ struct tensor_rows {
   static constexpr std::size_t leading = Rank > 1 ? Rank - 1 : 1;
   const T* data;
   index_t step;
-  std::array<index_t, leading> extents;
-  std::array<index_t, leading> strides;
+  index_t extents[leading];  // std::array is host code to nvcc
+  index_t strides[leading];
 
   KOKKOS_FUNCTION memory_row<T> row(index_t r) const {
     if constexpr (Rank <= 2) return {data + r * strides[0], step};
@@ -104,8 +106,7 @@ struct tensor_node {
   template <std::size_t N>
   [[nodiscard]] tensor_rows<T, N> rows(const walk<N>& w) const {
     tensor_rows<T, N> result{static_cast<const T*>(memory.data()) + offset, 1, {}, {}};
-    result.extents.fill(1);
-    result.strides.fill(0);
+    std::fill(std::begin(result.extents), std::end(result.extents), 1);
     if (w.flat) return result;
     index_t stride = 1;
     for (std::size_t back = 1; back <= N; ++back) {

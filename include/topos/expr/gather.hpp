@@ -18,12 +18,14 @@ struct gather_rows {
   const std::int32_t* indices;
   index_t count;
   index_t columns;
+  index_t row_step;     // 0: one index for every row
+  index_t column_step;  // 0: one column for every column
 
   // An index outside of the table is clamped to it: a kernel has nobody to tell.
   KOKKOS_FUNCTION memory_row<T> row(index_t r) const {
-    const index_t wanted = indices[r];
+    const index_t wanted = indices[r * row_step];
     const index_t i = wanted < 0 ? 0 : wanted < count ? wanted : count - 1;
-    return {table + i * columns, 1};
+    return {table + i * columns, column_step};
   }
 };
 
@@ -47,7 +49,10 @@ struct [[nodiscard]] gather_node {
   [[nodiscard]] gather_rows<T> rows(const walk<2>& /*w*/) const {
     return {static_cast<const T*>(table.memory.data()) + table.offset,
             static_cast<const std::int32_t*>(indices.memory.data()) + indices.offset,
-            table.extents[0], table.extents[1]};
+            table.extents[0],
+            table.extents[1],
+            indices.extents[0] == 1 ? 0 : 1,
+            table.extents[1] == 1 ? 0 : 1};
   }
 };
 

@@ -72,6 +72,7 @@ inline T largest(const Row& row, index_t n) {
 }  // namespace host_rows
 
 /// out[j] = row[j] for j in [first, last).
+TOPOS_HOST_BRANCH
 template <class Team, class T, class Row>
 KOKKOS_FUNCTION void assign(const Team& team, T* out, const Row& row, index_t first, index_t last) {
   if constexpr (Team::on_host) {
@@ -85,6 +86,7 @@ KOKKOS_FUNCTION void assign(const Team& team, T* out, const Row& row, index_t fi
 
 /// The sum of the first n elements of a row, in an order that depends on n alone; every thread of
 /// the team gets it.
+TOPOS_HOST_BRANCH
 template <class Team, class Row>
 KOKKOS_FUNCTION typename Row::value_type sum(const Team& team, const Row& row, index_t n) {
   using T = typename Row::value_type;
@@ -101,6 +103,7 @@ KOKKOS_FUNCTION typename Row::value_type sum(const Team& team, const Row& row, i
 }
 
 /// The largest of the first n > 0 elements of a row; every thread of the team gets it.
+TOPOS_HOST_BRANCH
 template <class Team, class Row>
 KOKKOS_FUNCTION typename Row::value_type largest(const Team& team, const Row& row, index_t n) {
   using T = typename Row::value_type;

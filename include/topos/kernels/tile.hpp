@@ -70,6 +70,7 @@ inline void multiply(T* c, index_t ldc, const T* a, index_t lda, const T* b, ind
 }  // namespace host_tile
 
 /// c = a b: c is m x n, a is m x k, b is k x n, each row-major with its own distance of rows.
+TOPOS_HOST_BRANCH
 template <class Team, class T>
 KOKKOS_FUNCTION void multiply(const Team& team, T* c, index_t ldc, const T* a, index_t lda,
                               const T* b, index_t ldb, index_t m, index_t n, index_t k) {
@@ -89,6 +90,7 @@ KOKKOS_FUNCTION void multiply(const Team& team, T* c, index_t ldc, const T* a, i
 
 /// to (columns x rows) = the transpose of from (rows x columns); columns of `to` from `rows` up to
 /// `padded` are set to 0.
+TOPOS_HOST_BRANCH
 template <class Team, class T>
 KOKKOS_FUNCTION void transpose(const Team& team, T* to, index_t ldt, const T* from, index_t ldf,
                                index_t rows, index_t columns, index_t padded) {

@@ -38,7 +38,7 @@ struct cublas_provider {
     const auto m = static_cast<int>(p.m);
     const auto n = static_cast<int>(p.n);
     const auto k = static_cast<int>(p.k);
-    const backend::detail::cuda_scope scope(stream.index());
+    const backend::cuda_scope scope(stream.index());
     cublasHandle_t handle = handle_of(stream);
     // cuBLAS is column-major: y^T (n, m) = w (n, k) x^T (k, m).
     check(cublasSgemm(handle, CUBLAS_OP_T, CUBLAS_OP_N, n, m, k, &one,

@@ -2,118 +2,235 @@
 #pragma once
 
 /// Matrix products on the CPU through oneDNN (2.6 to 3.x), with bias and activation fused.
+///
+/// Through its C interface: nvcc 13 breaks off on the C++ one.
 
 #include <topos/core/config.hpp>
 
 #if TOPOS_HAS_ONEDNN
 
-#include <dnnl.hpp>
+#include <dnnl.h>
+
 #include <map>
+#include <memory>
 #include <topos/backend/host.hpp>
 #include <topos/core/error.hpp>
 #include <topos/linalg/product.hpp>
 #include <topos/memory/buffer.hpp>
 #include <tuple>
-#include <unordered_map>
+#include <type_traits>
 
 namespace topos::detail {
+
+/// oneDNN's handles, owned.
+namespace onednn {
+
+inline void check(dnnl_status_t status, const char* call) {
+  if (status == dnnl_success) return;
+  if (status == dnnl_out_of_memory) throw out_of_memory(concat("matmul: ", call));
+  throw backend_error(concat("matmul: ", call, " failed with oneDNN's status ", int{status}));
+}
+
+/// Destroys a handle by its own function.
+template <auto Destroy>
+struct destroy {
+  template <class Pointer>
+  void operator()(Pointer* handle) const {
+    Destroy(handle);
+  }
+};
+
+template <class Handle, auto Destroy>
+using owned = std::unique_ptr<std::remove_pointer_t<Handle>, destroy<Destroy>>;
+
+using attributes = owned<dnnl_primitive_attr_t, dnnl_primitive_attr_destroy>;
+using post_operations = owned<dnnl_post_ops_t, dnnl_post_ops_destroy>;
+using memory = owned<dnnl_memory_t, dnnl_memory_destroy>;
+using primitive = owned<dnnl_primitive_t, dnnl_primitive_destroy>;
+using primitive_description = owned<dnnl_primitive_desc_t, dnnl_primitive_desc_destroy>;
+
+/// The one CPU.
+inline dnnl_engine_t engine() {
+  static const dnnl_engine_t cpu = [] {
+    dnnl_engine_t made = nullptr;
+    check(dnnl_engine_create(&made, dnnl_cpu, 0), "dnnl_engine_create");
+    return made;  // never destroyed: static weights may outlive main
+  }();
+  return cpu;
+}
+
+inline dnnl_stream_t stream() {
+  static const dnnl_stream_t made = [] {
+    dnnl_stream_t s = nullptr;
+    check(dnnl_stream_create(&s, engine(), dnnl_stream_default_flags), "dnnl_stream_create");
+    return s;
+  }();
+  return made;
+}
+
+// Version 3 made the layout of memory a handle; before it was a structure.
+#if DNNL_VERSION_MAJOR >= 3
+using layout = std::shared_ptr<std::remove_pointer_t<dnnl_memory_desc_t>>;
+using layout_argument = const_dnnl_memory_desc_t;
+inline layout_argument argument(const layout& l) { return l.get(); }
+inline layout own(dnnl_memory_desc_t made) { return {made, dnnl_memory_desc_destroy}; }
+#else
+using layout = std::shared_ptr<dnnl_memory_desc_t>;
+using layout_argument = const dnnl_memory_desc_t*;
+inline layout_argument argument(const layout& l) { return l.get(); }
+inline layout own(const dnnl_memory_desc_t& made) {
+  return std::make_shared<dnnl_memory_desc_t>(made);
+}
+#endif
+
+/// A float matrix in one of oneDNN's named layouts; dnnl_format_tag_any leaves it to oneDNN.
+inline layout matrix(index_t rows, index_t columns, dnnl_format_tag_t tag) {
+  const dnnl_dims_t extents = {rows, columns};
+  dnnl_memory_desc_t made{};
+#if DNNL_VERSION_MAJOR >= 3
+  check(dnnl_memory_desc_create_with_tag(&made, 2, extents, dnnl_f32, tag),
+        "dnnl_memory_desc_create_with_tag");
+#else
+  check(dnnl_memory_desc_init_by_tag(&made, 2, extents, dnnl_f32, tag),
+        "dnnl_memory_desc_init_by_tag");
+#endif
+  return own(made);
+}
+
+inline memory wrap(const layout& l, const void* data) {
+  dnnl_memory_t made = nullptr;
+  check(dnnl_memory_create(&made, argument(l), engine(), const_cast<void*>(data)),
+        "dnnl_memory_create");
+  return memory(made);
+}
+
+inline primitive compile(const primitive_description& description) {
+  dnnl_primitive_t made = nullptr;
+  check(dnnl_primitive_create(&made, description.get()), "dnnl_primitive_create");
+  return primitive(made);
+}
+
+inline void run(const primitive& p, int count, const dnnl_exec_arg_t* arguments) {
+  check(dnnl_primitive_execute(p.get(), stream(), count, arguments), "dnnl_primitive_execute");
+  check(dnnl_stream_wait(stream()), "dnnl_stream_wait");
+}
+
+}  // namespace onednn
 
 /// Products by oneDNN's matmul, with weights in the layout that it likes best. Its kernels, and so
 /// the last bits, may depend on the number of rows.
 class onednn_provider {
-  // oneDNN's errors are its own type; ours say who failed.
-  template <class Function>
-  static auto guarded(Function&& function) {
-    try {
-      return function();
-    } catch (const dnnl::error& failure) {
-      throw backend_error(concat("matmul: oneDNN: ", failure.what()));
-    }
-  }
-
  public:
   struct weights {
     buffer memory;
-    dnnl::memory::desc layout;
+    onednn::layout layout;
   };
 
   static weights prepare(const backend::host::stream& /*stream*/, const buffer& w, index_t n,
                          index_t k) {
-    return guarded([&] {
-      // The layouts differ little with the rows of x: this is a typical batch.
-      const key typical{512, n, k, false, activation::none};
-      const dnnl::memory::desc best =
-          describe(typical, {{k, n}, float32, dnnl::memory::format_tag::any}).weights_desc();
-      weights made{buffer(w.where(), best.get_size()), best};
-      dnnl::memory plain({{k, n}, float32, dnnl::memory::dims{1, k}}, engine(), w.data());
-      dnnl::memory packed(best, engine(), made.memory.data());
-      dnnl::stream stream(engine());
-      dnnl::reorder(plain, packed).execute(stream, plain, packed);
-      stream.wait();
-      return made;
-    });
+    // The layouts differ little with the rows of x: this is a typical batch.
+    const auto typical =
+        describe({512, n, k, false, activation::none}, onednn::matrix(k, n, dnnl_format_tag_any));
+    const onednn::layout best = chosen_weights(typical);
+    weights made{buffer(w.where(), dnnl_memory_desc_get_size(onednn::argument(best))), best};
+    const onednn::layout plain = onednn::matrix(k, n, dnnl_ba);  // w is the transpose
+    dnnl_primitive_desc_t reorder = nullptr;
+    onednn::check(
+        dnnl_reorder_primitive_desc_create(&reorder, onednn::argument(plain), onednn::engine(),
+                                           onednn::argument(best), onednn::engine(), nullptr),
+        "dnnl_reorder_primitive_desc_create");
+    const onednn::memory from = onednn::wrap(plain, w.data());
+    const onednn::memory to = onednn::wrap(best, made.memory.data());
+    const dnnl_exec_arg_t arguments[] = {{DNNL_ARG_FROM, from.get()}, {DNNL_ARG_TO, to.get()}};
+    onednn::run(onednn::compile(onednn::primitive_description(reorder)), 2, arguments);
+    return made;
   }
 
   static void run(const backend::host::stream& /*stream*/, const weights& w, const product& p) {
     if (p.m == 0 || p.n == 0) return;
-    guarded([&] {
-      std::unordered_map<int, dnnl::memory> arguments{
-          {DNNL_ARG_SRC, plain(p.m, p.k, p.x)},
-          {DNNL_ARG_WEIGHTS, dnnl::memory(w.layout, engine(), w.memory.data())},
-          {DNNL_ARG_DST, plain(p.m, p.n, p.y)}};
-      if (p.bias != nullptr) arguments.emplace(DNNL_ARG_BIAS, plain(1, p.n, p.bias));
-      dnnl::stream stream(engine());
-      primitive({p.m, p.n, p.k, p.bias != nullptr, p.act}, w.layout).execute(stream, arguments);
-      stream.wait();
-    });
+    const onednn::memory x = plain(p.m, p.k, p.x);
+    const onednn::memory packed = onednn::wrap(w.layout, w.memory.data());
+    const onednn::memory y = plain(p.m, p.n, p.y);
+    const onednn::memory bias = p.bias == nullptr ? nullptr : plain(1, p.n, p.bias);
+    const dnnl_exec_arg_t arguments[] = {{DNNL_ARG_SRC, x.get()},
+                                         {DNNL_ARG_WEIGHTS, packed.get()},
+                                         {DNNL_ARG_DST, y.get()},
+                                         {DNNL_ARG_BIAS, bias.get()}};
+    onednn::run(compiled({p.m, p.n, p.k, bias != nullptr, p.act}, w.layout), bias ? 4 : 3,
+                arguments);
   }
 
  private:
   using key = std::tuple<index_t, index_t, index_t, bool, activation>;  // m, n, k, bias, act
-  static constexpr auto float32 = dnnl::memory::data_type::f32;
 
-  static const dnnl::engine& engine() {
-    static const dnnl::engine cpu(dnnl::engine::kind::cpu, 0);
-    return cpu;
+  static onednn::memory plain(index_t rows, index_t columns, const float* data) {
+    return onednn::wrap(onednn::matrix(rows, columns, dnnl_ab), data);
   }
 
-  static dnnl::memory::desc rows_of(index_t rows, index_t columns) {
-    return {{rows, columns}, float32, dnnl::memory::format_tag::ab};
-  }
-
-  static dnnl::memory plain(index_t rows, index_t columns, const float* data) {
-    return {rows_of(rows, columns), engine(), const_cast<float*>(data)};
-  }
-
-  static dnnl::matmul::primitive_desc describe(const key& shape, const dnnl::memory::desc& layout) {
-    const auto [m, n, k, bias, act] = shape;
-    dnnl::primitive_attr attributes;
-    if (act == activation::gelu) {
-      dnnl::post_ops after;
+  static onednn::attributes attributes_of(activation act) {
+    if (act == activation::none) return nullptr;
+    dnnl_post_ops_t after = nullptr;
+    onednn::check(dnnl_post_ops_create(&after), "dnnl_post_ops_create");
+    const onednn::post_operations owner(after);
 #if DNNL_VERSION_MAJOR >= 3
-      after.append_eltwise(dnnl::algorithm::eltwise_gelu_erf, 0.0f, 0.0f);
+    onednn::check(dnnl_post_ops_append_eltwise(after, dnnl_eltwise_gelu_erf, 0.0f, 0.0f),
+                  "dnnl_post_ops_append_eltwise");
 #else
-      after.append_eltwise(1.0f, dnnl::algorithm::eltwise_gelu_erf, 0.0f, 0.0f);
+    onednn::check(dnnl_post_ops_append_eltwise(after, 1.0f, dnnl_eltwise_gelu_erf, 0.0f, 0.0f),
+                  "dnnl_post_ops_append_eltwise");
 #endif
-      attributes.set_post_ops(after);
-    }
-    const dnnl::memory::desc bias_layout = bias ? rows_of(1, n) : dnnl::memory::desc();
+    dnnl_primitive_attr_t made = nullptr;
+    onednn::check(dnnl_primitive_attr_create(&made), "dnnl_primitive_attr_create");
+    onednn::attributes attributes(made);
+    onednn::check(dnnl_primitive_attr_set_post_ops(made, after),
+                  "dnnl_primitive_attr_set_post_ops");
+    return attributes;
+  }
+
+  static onednn::primitive_description describe(const key& shape, const onednn::layout& weights) {
+    const auto [m, n, k, has_bias, act] = shape;
+    const onednn::layout x = onednn::matrix(m, k, dnnl_ab);
+    const onednn::layout y = onednn::matrix(m, n, dnnl_ab);
+    const onednn::layout bias = has_bias ? onednn::matrix(1, n, dnnl_ab) : nullptr;
+    const onednn::attributes attributes = attributes_of(act);
+    dnnl_primitive_desc_t made = nullptr;
 #if DNNL_VERSION_MAJOR >= 3
-    return {engine(), rows_of(m, k), layout, bias_layout, rows_of(m, n), attributes};
+    onednn::check(dnnl_matmul_primitive_desc_create(
+                      &made, onednn::engine(), onednn::argument(x), onednn::argument(weights),
+                      onednn::argument(bias), onednn::argument(y), attributes.get()),
+                  "dnnl_matmul_primitive_desc_create");
 #else
-    if (!bias) return {{rows_of(m, k), layout, rows_of(m, n)}, attributes, engine()};
-    return {{rows_of(m, k), layout, bias_layout, rows_of(m, n)}, attributes, engine()};
+    dnnl_matmul_desc_t operation;
+    onednn::check(dnnl_matmul_desc_init(&operation, onednn::argument(x), onednn::argument(weights),
+                                        onednn::argument(bias), onednn::argument(y)),
+                  "dnnl_matmul_desc_init");
+    onednn::check(
+        dnnl_primitive_desc_create(&made, &operation, attributes.get(), onednn::engine(), nullptr),
+        "dnnl_primitive_desc_create");
+#endif
+    return onednn::primitive_description(made);
+  }
+
+  // The layout that a product wants its weights in.
+  static onednn::layout chosen_weights(const onednn::primitive_description& description) {
+    const auto found = dnnl_primitive_desc_query_md(description.get(), dnnl_query_weights_md, 0);
+#if DNNL_VERSION_MAJOR >= 3
+    dnnl_memory_desc_t copy = nullptr;
+    onednn::check(dnnl_memory_desc_clone(&copy, found), "dnnl_memory_desc_clone");
+    return onednn::own(copy);
+#else
+    return onednn::own(*found);
 #endif
   }
 
   // Compiled kernels, kept for the shapes of late. Only the queue's thread comes here.
-  static const dnnl::matmul& primitive(const key& shape, const dnnl::memory::desc& layout) {
+  static const onednn::primitive& compiled(const key& shape, const onednn::layout& weights) {
     constexpr std::size_t kept = 512;
-    thread_local std::map<key, dnnl::matmul> compiled;
-    const auto found = compiled.find(shape);
-    if (found != compiled.end()) return found->second;
-    if (compiled.size() >= kept) compiled.clear();
-    return compiled.emplace(shape, dnnl::matmul(describe(shape, layout))).first->second;
+    thread_local std::map<key, onednn::primitive> kernels;
+    const auto found = kernels.find(shape);
+    if (found != kernels.end()) return found->second;
+    if (kernels.size() >= kept) kernels.clear();
+    return kernels.emplace(shape, onednn::compile(describe(shape, weights))).first->second;
   }
 };
 

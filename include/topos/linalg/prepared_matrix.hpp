@@ -29,6 +29,8 @@ class prepared_matrix {
         inputs_(w.shape()[1]),
         ready_(device_, 1, where),
         weights_(std::make_shared<slot>()) {
+    // Providers take whole buffers: a part of a larger tensor becomes one of its own.
+    if (w.data() != w.memory().data()) w = eval(w.node(), where);
     detail::queue_of(device_, where)
         .submit(
             {w.memory()}, {ready_}, detail::always_queued,

@@ -4,6 +4,7 @@
 /// The tensor: elements in rows on one device, a value that is cheap to copy.
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <source_location>
 #include <span>
@@ -25,13 +26,12 @@ class tensor {
   static constexpr std::size_t rank = Rank;
 
   /// A tensor without elements, on the CPU.
-  tensor() : extents_{} {}
+  tensor() requires(Rank > 0) : extents_{} {}
 
   /// Room for a shape on a device, with any content. Throws `out_of_memory`.
   explicit tensor(topos::shape<Rank> extents, topos::device d = default_device::current(),
                   std::source_location where = std::source_location::current())
-      : extents_(extents),
-        memory_(d, static_cast<std::size_t>(size_of_shape(extents, where)) * sizeof(T), where) {}
+      : extents_(extents), memory_(d, bytes_of(extents, where), where) {}
 
   /// Enqueues one fused kernel that computes an expression, and returns at once.
   template <expression E>
@@ -48,9 +48,9 @@ class tensor {
   [[nodiscard]] topos::device device() const noexcept { return memory_.where(); }
   [[nodiscard]] const topos::shape<Rank>& shape() const noexcept { return extents_; }
   [[nodiscard]] index_t size() const noexcept {
-    index_t size = 1;
-    for (const index_t extent : extents_) size *= extent;
-    return size;
+    std::size_t size = 1;  // which may wrap on the way to 0
+    for (const index_t extent : extents_) size *= static_cast<std::size_t>(extent);
+    return static_cast<index_t>(size);
   }
 
   /// The index of its GPU, -1 on the CPU.
@@ -119,6 +119,16 @@ class tensor {
   }
 
  private:
+  static std::size_t bytes_of(const topos::shape<Rank>& extents, std::source_location where) {
+    const auto size = static_cast<std::size_t>(size_of_shape(extents, where));
+    if (size > std::numeric_limits<index_t>::max() / sizeof(T)) {
+      throw shape_mismatch(
+          detail::concat("tensor: the bytes of shape ", to_string(extents), " do not fit 63 bits"),
+          where);
+    }
+    return size * sizeof(T);
+  }
+
   topos::shape<Rank> extents_;
   buffer memory_;
   index_t offset_ = 0;
