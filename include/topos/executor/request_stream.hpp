@@ -88,7 +88,8 @@ class [[nodiscard]] request_stream {
       auto request = window.next();
       ended = request == nullptr;
       standing = !ended;
-      if (!ended) current = value_type(std::move(request));
+      // Cast, since nvcc takes the assignment for a future that is dropped.
+      if (!ended) static_cast<void>(current = value_type(std::move(request)));
     }
 
     detail::request_window<In, Out> window;

@@ -200,16 +200,17 @@ class batch_queue final : public lane {
       failure = std::current_exception();
     }
     items.clear();
-    count_out(lock, count, failure != nullptr);
+    const bool failed = failure != nullptr;
+    count_out(lock, count, failed);
     for (std::size_t i = 0; i < count; ++i) {
-      if (failure) {
-        entries[i]->set_error(failure);
+      if (failed) {
+        // The last one gets this thread's own share: the exception ends with those who look at it.
+        entries[i]->set_error(i + 1 < count ? failure : std::move(failure));
       } else {
         entries[i]->set_value(std::move(made[i]));
       }
     }
     entries.clear();
-    failure = nullptr;
     lock.lock();
   }
 
