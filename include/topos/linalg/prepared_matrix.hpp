@@ -35,6 +35,7 @@ class prepared_matrix {
         .submit(
             {w.memory()}, {ready_}, detail::always_queued,
             [n = outputs_, k = inputs_, plain = w.memory(), into = weights_](const auto& stream) {
+              if (n == 0 || k == 0) return;
               using provider = detail::provider_of<decltype(stream)>;
               into->template emplace<typename provider::weights>(
                   provider::prepare(stream, plain, n, k));
@@ -60,6 +61,9 @@ class prepared_matrix {
     detail::queue_of(device_, where)
         .submit(std::move(reads), {y.memory()}, detail::always_queued,
                 [p, weights = weights_](const auto& stream) {
+                  if (p.m == 0 || p.n == 0 || p.k == 0) {  // which not every library takes
+                    return detail::builtin_provider::run(stream, {}, p);
+                  }
                   using provider = detail::provider_of<decltype(stream)>;
                   provider::run(stream, std::get<typename provider::weights>(*weights), p);
                 });
