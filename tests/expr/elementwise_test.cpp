@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Functions and operators against NumPy's values, on every device, at every place in a row.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <topos/expr/elementwise.hpp>
+#include <topos/io/npy.hpp>
+#include <topos/tensor/tensor.hpp>
+#include <vector>
+
+#include "../support/devices.hpp"
+
+namespace {
+
+using support::contains;
+using support::on_each_device;
+using support::same_bits;
+using support::tensor_on;
+using support::values_of;
+using support::vector_on;
+using topos::eval;
+using topos::index_t;
+using topos::tensor;
+
+template <class T>
+topos::npy_array<T> reference(const std::string& name) {
+  return topos::read_npy<T>(std::string(TOPOS_TEST_DATA_DIR) + "/expr/" + name + ".npy");
+}
+
+template <class T>
+std::string type_name() {
+  return sizeof(T) == 4 ? "f32" : "f64";
+}
+
+// Equal up to `units` in the last place of the expected value or, below that, `absolute`.
+template <class T>
+testing::AssertionResult close(T x, T got, T expected, double units, double absolute) {
+  if (std::isnan(expected) && std::isnan(got)) return testing::AssertionSuccess();
+  if (got == expected) return testing::AssertionSuccess();
+  const double unit = static_cast<double>(std::abs(expected)) *
+                      static_cast<double>(std::numeric_limits<T>::epsilon());
+  if (std::abs(static_cast<double>(got) - static_cast<double>(expected)) <=
+      units * unit + absolute) {
+    return testing::AssertionSuccess();
+  }
+  return testing::AssertionFailure() << "of " << x << ": " << got << ", expected " << expected;
+}
+
+template <class T>
+class elementwise_of : public testing::Test {};
+using real_types = testing::Types<float, double>;
+TYPED_TEST_SUITE(elementwise_of, real_types);
+
+// The functions in the order of scripts/reference/elementwise.py, with what each may be off by.
+template <class X, class Use>
+void for_each_function(const X& x, Use use) {
+  using T = typename X::value_type;
+  // erfc would be needed where 1 + erf(x) cancels.
+  const double cancelled = 8 * static_cast<double>(std::numeric_limits<T>::epsilon());
+  use("negate", -x, 0, 0);
+  use("abs", abs(x), 0, 0);
+  use("square", square(x), 1, 0);
+  use("sqrt", sqrt(x), 1, 0);
+  use("exp", exp(x), 4, static_cast<double>(std::numeric_limits<T>::min()));
+  use("log", log(x), 4, 0);
+  use("tanh", tanh(x), 4, 0);
+  use("erf", erf(x), 16, 0);  // xsimd's, in double
+  use("gelu", gelu(x), 16, cancelled);
+}
+
+TYPED_TEST(elementwise_of, functions_give_numpys_values) {
+  using T = TypeParam;
+  const auto expected = reference<T>(type_name<T>() + "_unary");
+  const auto n = static_cast<std::size_t>(expected.shape[1]);
+  const std::vector<T> in(expected.values.begin(), expected.values.begin() + expected.shape[1]);
+  on_each_device([&](topos::device d) {
+    const tensor<T, 1> x = vector_on(d, in);
+    std::size_t row = 1;
+    for_each_function(x, [&](const char* name, const auto& e, double units, double absolute) {
+      SCOPED_TRACE(name);
+      const std::vector<T> got = values_of(eval(e));
+      for (std::size_t i = 0; i < n; ++i) {
+        if (std::string(name) == "gelu" && in[i] == -std::numeric_limits<T>::infinity()) continue;
+        EXPECT_TRUE(close(in[i], got[i], expected.values[row * n + i], units, absolute));
+      }
+      ++row;
+    });
+  });
+}
+
+TYPED_TEST(elementwise_of, operators_broadcast_as_numpys) {
+  using T = TypeParam;
+  const std::string prefix = "broadcast_" + type_name<T>();
+  const auto a = reference<T>(prefix + "_a");
+  const auto b = reference<T>(prefix + "_b");
+  const auto expected = reference<T>(prefix + "_result");
+  on_each_device([&](topos::device d) {
+    const auto x = tensor_on<3>(d, {3, 1, 17}, a.values);
+    const auto y = tensor_on<2>(d, {5, 1}, b.values);
+    const std::vector<tensor<T, 3>> results{x + y, x - y, x * y, x / y};
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      EXPECT_EQ(results[i].shape(), (topos::shape<3>{3, 5, 17}));
+      const auto first = expected.values.begin() + static_cast<std::ptrdiff_t>(i * 3 * 5 * 17);
+      const std::vector<T> block(first, first + 3 * 5 * 17);
+      EXPECT_EQ(values_of(results[i]), block) << "each is rounded once, block " << i;
+    }
+  });
+}
+
+TYPED_TEST(elementwise_of, bits_do_not_depend_on_the_place) {
+  using T = TypeParam;
+  const std::vector<T> in = support::varied<T>(67);
+  on_each_device([&](topos::device d) {
+    const tensor<T, 1> x = vector_on(d, in);
+    const tensor<T, 2> rows = x.template reshape<2>({67, 1});
+    const auto both = [](const auto& v) {
+      return gelu(v) * T(1.5) + exp(v) / (square(v) + T(0.3));
+    };
+    const std::vector<T> together = values_of(eval(both(x)));
+    for (index_t i = 0; i < 67; ++i) {
+      const std::vector<T> alone = values_of(eval(both(rows.row(i))));
+      EXPECT_TRUE(same_bits(alone, {together[static_cast<std::size_t>(i)]})) << i;
+    }
+  });
+}
+
+TYPED_TEST(elementwise_of, every_size_is_computed_whole) {
+  using T = TypeParam;
+  on_each_device([](topos::device d) {
+    for (const index_t n : support::sizes()) {
+      const std::vector<T> in = support::varied<T>(n);
+      std::vector<T> expected = in;
+      for (T& v : expected) v = v * v;
+      EXPECT_EQ(values_of(eval(square(vector_on(d, in)))), expected) << n;
+    }
+  });
+}
+
+TEST(elementwise, integers_are_computed_exactly) {
+  on_each_device([](topos::device d) {
+    const auto x = vector_on<std::int64_t>(d, {std::int64_t{1} << 53, -3, 7});
+    const auto y = vector_on<std::int64_t>(d, {1, 2, -2});
+
+    EXPECT_EQ(values_of(eval(x + y)),
+              (std::vector<std::int64_t>{(std::int64_t{1} << 53) + 1, -1, 5}));
+    EXPECT_EQ(values_of(eval(abs(x * y))),
+              (std::vector<std::int64_t>{std::int64_t{1} << 53, 6, 14}));
+    EXPECT_EQ(values_of(eval(x / y)), (std::vector<std::int64_t>{std::int64_t{1} << 53, -1, -3}));
+    EXPECT_EQ(values_of(eval(-x - 1)),
+              (std::vector<std::int64_t>{-(std::int64_t{1} << 53) - 1, 2, -8}));
+  });
+}
+
+TEST(elementwise, scalars_take_the_other_sides_type_on_either_side) {
+  on_each_device([](topos::device d) {
+    const auto x = vector_on<float>(d, {1, 2, 4});
+
+    const auto e = 1 / (0.5 * x) - 1;
+
+    static_assert(std::is_same_v<decltype(e)::value_type, float>);
+    EXPECT_EQ(values_of(eval(e)), (std::vector<float>{1, 0, -0.5f}));
+  });
+}
+
+TEST(elementwise, operand_of_one_axis_repeats_over_rows) {
+  on_each_device([](topos::device d) {
+    for (const index_t columns : {1, 17, 4097}) {
+      const auto a = support::varied(3 * columns);
+      const auto b = support::varied(columns, 2);
+      std::vector<float> expected = a;
+      for (std::size_t i = 0; i < expected.size(); ++i) expected[i] += b[i % b.size()];
+      const tensor<float, 2> y = tensor_on<2>(d, {3, columns}, a) + vector_on(d, b);
+      EXPECT_EQ(values_of(y), expected) << columns;
+    }
+  });
+}
+
+TEST(elementwise, empty_operands_broadcast_to_nothing) {
+  on_each_device([](topos::device d) {
+    const auto none = topos::zeros<float, 2>({0, 5000}, d);
+    const auto row = topos::ones<float, 1>({5000}, d);
+
+    const tensor<float, 2> sum = none + row;
+    const tensor<float, 2> wide =
+        topos::zeros<float, 2>({3, 0}, d) + topos::ones<float, 2>({3, 1}, d);
+
+    EXPECT_EQ(sum.shape(), (topos::shape<2>{0, 5000}));
+    EXPECT_TRUE(values_of(sum).empty());
+    EXPECT_EQ(wide.shape(), (topos::shape<2>{3, 0}));
+    EXPECT_TRUE(values_of(wide).empty());
+  });
+}
+
+TEST(elementwise, tensors_without_axes_broadcast) {
+  on_each_device([](topos::device d) {
+    const auto two = topos::full<float, 0>({}, 2, d);
+    const auto x = vector_on<float>(d, {1, 2, 3});
+
+    EXPECT_EQ(values_of(eval(two * two)), std::vector<float>{4});
+    EXPECT_EQ(values_of(eval(two * x)), (std::vector<float>{2, 4, 6}));
+  });
+}
+
+TEST(elementwise, shapes_that_do_not_broadcast_are_both_named) {
+  const auto x = topos::zeros<float, 2>({2, 3});
+  const auto y = topos::zeros<float, 1>({4});
+
+  const std::string message =
+      support::refusal<topos::shape_mismatch>([&] { static_cast<void>(x * y); });
+
+  EXPECT_TRUE(contains(message, "multiply")) << message;
+  EXPECT_TRUE(contains(message, "(2, 3)")) << message;
+  EXPECT_TRUE(contains(message, "(4,)")) << message;
+}
+
+TEST(elementwise, operands_on_two_devices_are_both_named) {
+  if (topos::num_gpus() == 0) GTEST_SKIP() << "one device is not two: there is no GPU";
+  const auto x = topos::zeros<float, 2>({2, 3});
+  const auto y = topos::zeros<float, 1>({3}, topos::gpu());
+
+  const std::string message =
+      support::refusal<topos::device_mismatch>([&] { static_cast<void>(x - y); });
+
+  for (const char* part : {"subtract", "(2, 3)", "cpu", "(3,)", "cuda:0", "device_put"}) {
+    EXPECT_TRUE(contains(message, part)) << message;
+  }
+}
+
+TEST(elementwise, deep_expressions_are_one_kernel_over_one_operand) {
+  on_each_device([](topos::device d) {
+    const auto x = vector_on<double>(d, {0.25, 1, 4});
+    const auto y = vector_on<double>(d, {1, 2, 3});
+
+    const auto e = ((sqrt(x) + y) * (sqrt(x) - y)) / (x - square(y) + 1e-3) + (-abs(y) + y);
+
+    const std::vector<double> got = values_of(eval(e));
+    for (std::size_t i = 0; i < 3; ++i) {
+      const double a = values_of(x)[i];
+      const double b = values_of(y)[i];
+      EXPECT_DOUBLE_EQ(got[i], (std::sqrt(a) + b) * (std::sqrt(a) - b) / (a - b * b + 1e-3));
+    }
+  });
+}
+
+}  // namespace

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Rows picked by index, alone and inside a larger expression.
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <topos/expr/elementwise.hpp>
+#include <topos/expr/gather.hpp>
+#include <vector>
+
+#include "../support/devices.hpp"
+
+namespace {
+
+using support::contains;
+using support::on_each_device;
+using support::tensor_on;
+using support::values_of;
+using support::vector_on;
+using topos::eval;
+using topos::index_t;
+using topos::take;
+using topos::tensor;
+
+std::vector<float> picked(const std::vector<float>& table, index_t columns,
+                          const std::vector<std::int32_t>& rows) {
+  std::vector<float> result;
+  for (const std::int32_t r : rows) {
+    result.insert(result.end(), table.begin() + r * columns, table.begin() + (r + 1) * columns);
+  }
+  return result;
+}
+
+TEST(take, gives_the_rows_of_the_indices) {
+  on_each_device([](topos::device d) {
+    for (const index_t columns : {1, 7, 17, 33, 4097}) {
+      const std::vector<float> table = support::varied(5 * columns);
+      const std::vector<std::int32_t> rows{4, 0, 0, 3, 2, 4};
+
+      const tensor<float, 2> y = take(tensor_on<2>(d, {5, columns}, table), vector_on(d, rows));
+
+      EXPECT_EQ(y.shape(), (topos::shape<2>{6, columns}));
+      EXPECT_EQ(values_of(y), picked(table, columns, rows)) << columns;
+    }
+  });
+}
+
+TEST(take, clamps_indices_to_the_table) {
+  on_each_device([](topos::device d) {
+    constexpr std::int32_t lowest = std::numeric_limits<std::int32_t>::min();
+    constexpr std::int32_t highest = std::numeric_limits<std::int32_t>::max();
+    const std::vector<float> table{1, 2, 3};
+
+    const tensor<float, 2> y = take(tensor_on<2>(d, {3, 1}, table),
+                                    vector_on<std::int32_t>(d, {-1, 3, lowest, highest, 1}));
+
+    EXPECT_EQ(values_of(y), (std::vector<float>{1, 3, 1, 3, 2}));
+  });
+}
+
+TEST(take, without_indices_is_empty) {
+  on_each_device([](topos::device d) {
+    const auto table = tensor_on<2>(d, {2, 5000}, support::varied(10'000));
+
+    const tensor<float, 2> y = take(table, topos::empty<std::int32_t, 1>({0}, d));
+
+    EXPECT_EQ(y.shape(), (topos::shape<2>{0, 5000}));
+    EXPECT_TRUE(values_of(y).empty());
+  });
+}
+
+TEST(take, fuses_with_what_follows) {
+  on_each_device([](topos::device d) {
+    const std::vector<float> table = support::varied(3 * 17);
+    const std::vector<std::int32_t> rows{2, 1, 2, 0};
+    const std::vector<float> bias = support::varied(17, 2);
+    std::vector<float> expected = picked(table, 17, rows);
+    for (std::size_t i = 0; i < expected.size(); ++i) expected[i] = 2 * expected[i] + bias[i % 17];
+
+    const tensor<float, 2> y =
+        2 * take(tensor_on<2>(d, {3, 17}, table), vector_on(d, rows)) + vector_on(d, bias);
+
+    EXPECT_EQ(values_of(y), expected);
+  });
+}
+
+TEST(take, of_one_index_broadcasts_over_rows) {
+  on_each_device([](topos::device d) {
+    const std::vector<float> table{1, 2, 3, 4, 5, 6};
+    const tensor<float, 2> x = topos::full<float, 2>({40, 3}, 10, d);
+
+    const tensor<float, 2> y =
+        take(tensor_on<2>(d, {2, 3}, table), vector_on<std::int32_t>(d, {1})) + x;
+
+    const std::vector<float> got = values_of(y);
+    for (std::size_t i = 0; i < got.size(); ++i) EXPECT_EQ(got[i], 14 + static_cast<float>(i % 3));
+  });
+}
+
+TEST(take, of_one_column_broadcasts_over_columns) {
+  on_each_device([](topos::device d) {
+    const tensor<float, 2> x = topos::full<float, 2>({2, 40}, 10, d);
+
+    const tensor<float, 2> y = take(tensor_on<2>(d, {3, 1}, std::vector<float>{1, 2, 3}),
+                                    vector_on<std::int32_t>(d, {2, 0})) +
+                               x;
+
+    std::vector<float> expected(40, 13);
+    expected.resize(80, 11);
+    EXPECT_EQ(values_of(y), expected);
+  });
+}
+
+TEST(take, of_a_part_of_a_tensor_begins_at_that_part) {
+  on_each_device([](topos::device d) {
+    const std::vector<float> both{1, 2, 3, 4, 5, 6, 7, 8};
+    const tensor<float, 2> table = tensor_on<3>(d, {2, 2, 2}, both).row(1);
+    const auto indices = tensor_on<2>(d, {2, 2}, std::vector<std::int32_t>{0, 0, 1, 0}).row(1);
+
+    EXPECT_EQ(values_of(eval(take(table, indices))), (std::vector<float>{7, 8, 5, 6}));
+  });
+}
+
+TEST(take, from_a_table_without_rows_is_refused) {
+  const auto none = topos::zeros<float, 2>({0, 3});
+  const auto indices = vector_on<std::int32_t>(topos::cpu(), {0});
+
+  const std::string message =
+      support::refusal<topos::invalid_argument>([&] { static_cast<void>(take(none, indices)); });
+
+  EXPECT_TRUE(contains(message, "take")) << message;
+}
+
+TEST(take, across_devices_is_refused_and_names_both) {
+  if (topos::num_gpus() == 0) GTEST_SKIP() << "one device is not two: there is no GPU";
+  const auto table = topos::zeros<float, 2>({2, 3}, topos::gpu());
+  const auto indices = vector_on<std::int32_t>(topos::cpu(), {0});
+
+  const std::string message =
+      support::refusal<topos::device_mismatch>([&] { static_cast<void>(take(table, indices)); });
+
+  EXPECT_TRUE(contains(message, "cuda:0") && contains(message, "cpu")) << message;
+}
+
+}  // namespace

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Lanes, with SIMD or without: each lane is computed for itself.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <topos/expr/lanes.hpp>
+#include <topos/expr/row.hpp>
+#include <vector>
+
+namespace {
+
+namespace lane = topos::lane;
+using topos::index_t;
+
+static_assert(lane::element<float> && lane::element<double>);
+static_assert(!lane::element<int> && !lane::element<topos::index_t>);
+static_assert(std::is_same_v<lane::value_t<lane::batch<float>>, float>);
+static_assert(std::is_same_v<lane::value_t<lane::batch<double>>, double>);
+
+template <class T>
+class lanes : public testing::Test {};
+using lane_types = testing::Types<float, double>;
+TYPED_TEST_SUITE(lanes, lane_types);
+
+template <class T>
+std::vector<T> ramp() {
+  std::vector<T> values(lane::width<T>);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<T>(i) + 1;
+  return values;
+}
+
+TYPED_TEST(lanes, are_loaded_and_stored) {
+  using T = TypeParam;
+  const std::vector<T> from = ramp<T>();
+  std::vector<T> to(from.size(), 0);
+
+  lane::store(to.data(), lane::load(from.data()));
+
+  EXPECT_EQ(to, from);
+}
+
+TYPED_TEST(lanes, partial_stores_leave_the_rest) {
+  using T = TypeParam;
+  for (index_t count = 0; count <= lane::width<T>; ++count) {
+    std::vector<T> to(lane::width<T>, -1);
+    lane::store_partial(to.data(), lane::load(ramp<T>().data()), count);
+    for (index_t i = 0; i < lane::width<T>; ++i) {
+      EXPECT_EQ(to[static_cast<std::size_t>(i)], i < count ? static_cast<T>(i + 1) : T(-1));
+    }
+  }
+}
+
+TYPED_TEST(lanes, partial_loads_are_filled_with_zeros) {
+  using T = TypeParam;
+  for (index_t count = 0; count <= lane::width<T>; ++count) {
+    std::vector<T> to(lane::width<T>, -1);
+    lane::store(to.data(), lane::load_partial(ramp<T>().data(), count));
+    for (index_t i = 0; i < lane::width<T>; ++i) {
+      EXPECT_EQ(to[static_cast<std::size_t>(i)], i < count ? static_cast<T>(i + 1) : T(0));
+    }
+  }
+}
+
+TYPED_TEST(lanes, are_summed_and_compared) {
+  using T = TypeParam;
+  const auto values = lane::load(ramp<T>().data());
+  const auto n = static_cast<T>(lane::width<T>);
+
+  EXPECT_EQ(lane::sum(values), n * (n + 1) / 2);
+  EXPECT_EQ(lane::largest<T>(values), n);
+  EXPECT_EQ(lane::largest<T>(-values), -1);
+}
+
+TYPED_TEST(lanes, exponential_is_finite_up_to_the_largest_number) {
+  using T = TypeParam;
+  const T edge = std::log(std::numeric_limits<T>::max());
+  for (const T x : {edge * T(0.98), edge * T(0.9935), edge * T(0.9999)}) {
+    std::vector<T> to(lane::width<T>);
+    lane::store(to.data(), lane::exp(lane::splat(x)));
+    EXPECT_NEAR(to[0] / std::exp(x), 1, 4 * std::numeric_limits<T>::epsilon()) << x;
+  }
+  std::vector<T> beyond(lane::width<T>);
+  lane::store(beyond.data(), lane::exp(lane::splat(edge + 1)));
+  EXPECT_EQ(beyond[0], std::numeric_limits<T>::infinity());
+}
+
+TYPED_TEST(lanes, rows_give_whole_and_partial_batches) {
+  using T = TypeParam;
+  const std::vector<T> memory = ramp<T>();
+  const topos::detail::memory_row<T> dense{memory.data()};
+  const topos::detail::memory_row<T> repeated{memory.data(), 0};
+  const topos::detail::constant_row<T> constant{T(5)};
+  std::vector<T> to(lane::width<T>);
+
+  lane::store(to.data(), dense.lanes(0, lane::width<T>));
+  EXPECT_EQ(to, memory);
+  lane::store(to.data(), dense.lanes(lane::width<T> - 1, 1));
+  EXPECT_EQ(to[0], memory.back());
+  lane::store(to.data(), repeated.lanes(3, lane::width<T>));
+  EXPECT_EQ(to, std::vector<T>(memory.size(), memory[0]));
+  lane::store(to.data(), constant.lanes(3, 1));
+  EXPECT_EQ(to[0], 5);
+}
+
+}  // namespace

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A map fills exactly its part of the buffer, in chunks, once.
+
+#include <gtest/gtest.h>
+
+#include <source_location>
+#include <topos/kernels/map.hpp>
+#include <topos/tensor/creation.hpp>
+#include <vector>
+
+#include "../support/devices.hpp"
+
+namespace {
+
+using support::on_each_device;
+using support::values_of;
+using topos::index_t;
+using topos::tensor;
+
+TEST(map, writes_from_its_offset_on_and_no_further) {
+  on_each_device([](topos::device d) {
+    for (const index_t n : support::sizes()) {
+      const std::vector<float> in = support::varied(n);
+      const tensor<float, 1> x = support::vector_on(d, in);
+      const tensor<float, 1> out = topos::full<float, 1>({n + 8}, 99, d);
+
+      topos::detail::map(x + x, out.memory(), 3, std::source_location::current());
+
+      std::vector<float> expected(static_cast<std::size_t>(n) + 8, 99);
+      for (std::size_t i = 0; i < in.size(); ++i) expected[i + 3] = in[i] + in[i];
+      EXPECT_EQ(values_of(out), expected) << n;
+    }
+  });
+}
+
+TEST(map, rows_longer_than_a_chunk_are_whole) {
+  on_each_device([](topos::device d) {
+    for (const index_t columns : {4095, 4096, 4097, 8193}) {
+      const std::vector<double> in = support::varied<double>(3 * columns);
+      const std::vector<double> row = support::varied<double>(columns, 2);
+      const tensor<double, 2> y =
+          support::tensor_on<2>(d, {3, columns}, in) - support::vector_on(d, row);
+      std::vector<double> expected = in;
+      for (std::size_t i = 0; i < in.size(); ++i) expected[i] -= row[i % row.size()];
+      EXPECT_EQ(values_of(y), expected) << columns;
+    }
+  });
+}
+
+TEST(map, of_many_short_rows_is_whole) {
+  on_each_device([](topos::device d) {
+    const std::vector<float> in = support::varied(20'000 * 3);
+    const std::vector<float> column = support::varied(20'000, 2);
+    const tensor<float, 2> y =
+        support::tensor_on<2>(d, {20'000, 3}, in) * support::tensor_on<2>(d, {20'000, 1}, column);
+    std::vector<float> expected = in;
+    for (std::size_t i = 0; i < in.size(); ++i) expected[i] *= column[i / 3];
+    EXPECT_EQ(values_of(y), expected);
+  });
+}
+
+TEST(map, without_elements_writes_nothing) {
+  on_each_device([](topos::device d) {
+    const tensor<float, 1> out = topos::full<float, 1>({8}, 99, d);
+    const auto none = topos::zeros<float, 2>({0, 5}, d) + topos::ones<float, 1>({5}, d);
+
+    topos::detail::map(none, out.memory(), 0, std::source_location::current());
+
+    EXPECT_EQ(values_of(out), std::vector<float>(8, 99));
+  });
+}
+
+}  // namespace

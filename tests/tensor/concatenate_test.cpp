@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Joining tensors along the first axis.
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <string>
+#include <topos/tensor/concatenate.hpp>
+#include <vector>
+
+#include "../support/devices.hpp"
+
+namespace {
+
+using support::contains;
+using support::on_each_device;
+using support::refusal;
+using support::tensor_on;
+using support::values_of;
+using topos::concatenate;
+using topos::index_t;
+using topos::tensor;
+
+TEST(concatenate, puts_one_after_the_other) {
+  on_each_device([](topos::device d) {
+    for (const index_t columns : {1, 3, 17, 4097}) {
+      const auto a = support::varied(2 * columns, 1);
+      const auto b = support::varied(5 * columns, 2);
+      std::vector<float> expected = a;
+      expected.insert(expected.end(), b.begin(), b.end());
+
+      const auto none = topos::zeros<float, 2>({0, columns}, d);
+      const tensor<float, 2> y =
+          concatenate({tensor_on<2>(d, {2, columns}, a), none, tensor_on<2>(d, {5, columns}, b)});
+
+      EXPECT_EQ(y.shape(), (topos::shape<2>{7, columns}));
+      EXPECT_EQ(y.device(), d);
+      EXPECT_EQ(values_of(y), expected) << columns;
+    }
+  });
+}
+
+TEST(concatenate, takes_parts_of_tensors_and_integers) {
+  on_each_device([](topos::device d) {
+    const auto x = tensor_on<2>(d, {2, 2}, std::vector<int>{1, 2, 3, 4});
+    EXPECT_EQ(values_of(concatenate({x.row(1), x.row(0), x.row(1)})),
+              (std::vector<int>{3, 4, 1, 2, 3, 4}));
+  });
+}
+
+TEST(concatenate, of_one_is_a_copy) {
+  const auto x = topos::ones<float, 1>({3});
+  EXPECT_NE(concatenate({x}).data(), x.data());
+}
+
+TEST(concatenate, of_a_failed_part_has_failed) {
+  on_each_device([](topos::device d) {
+    const tensor<float, 1> failed({10}, d);
+    topos::detail::queue_of(d, std::source_location::current())
+        .submit({}, {failed.memory()}, topos::detail::always_queued,
+                [](const auto&) { throw std::domain_error("gone"); });
+    const auto whole = topos::ones<float, 1>({3}, d);
+
+    EXPECT_THROW(values_of(concatenate({failed, whole})), std::domain_error);
+    EXPECT_THROW(values_of(concatenate({whole, failed, whole})), std::domain_error);
+  });
+}
+
+TEST(concatenate, of_nothing_is_refused) {
+  EXPECT_THROW(static_cast<void>(concatenate(std::initializer_list<tensor<float, 1>>{})),
+               topos::invalid_argument);
+}
+
+TEST(concatenate, of_other_axes_is_refused_and_names_both) {
+  const auto a = topos::zeros<float, 2>({2, 3});
+  const auto b = topos::zeros<float, 2>({2, 4});
+
+  const std::string message = refusal<topos::shape_mismatch>([&] {
+    static_cast<void>(concatenate({a, b}));
+  });
+
+  EXPECT_TRUE(contains(message, "(2, 3)") && contains(message, "(2, 4)")) << message;
+}
+
+TEST(concatenate, across_devices_is_refused_and_names_both) {
+  if (topos::num_gpus() == 0) GTEST_SKIP() << "one device is not two: there is no GPU";
+  const auto a = topos::zeros<float, 1>({2});
+  const auto b = topos::zeros<float, 1>({2}, topos::gpu());
+
+  const std::string message = refusal<topos::device_mismatch>([&] {
+    static_cast<void>(concatenate({a, b}));
+  });
+
+  EXPECT_TRUE(contains(message, "cpu") && contains(message, "cuda:0")) << message;
+}
+
+}  // namespace

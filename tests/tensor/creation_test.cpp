@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// New tensors of every type and size, on every device.
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <topos/tensor/creation.hpp>
+#include <vector>
+
+#include "../support/devices.hpp"
+
+namespace {
+
+using support::on_each_device;
+using support::values_of;
+using topos::index_t;
+
+template <class T>
+class creation : public testing::Test {};
+using types = testing::Types<float, double, std::int8_t, std::int32_t, std::int64_t, std::uint8_t>;
+TYPED_TEST_SUITE(creation, types);
+
+TYPED_TEST(creation, full_zeros_and_ones_hold_their_value_everywhere) {
+  using T = TypeParam;
+  on_each_device([](topos::device d) {
+    for (const index_t n : support::sizes()) {
+      const auto count = static_cast<std::size_t>(n);
+      EXPECT_EQ(values_of(topos::full<T, 1>({n}, T(5), d)), std::vector<T>(count, 5)) << n;
+      EXPECT_EQ(values_of(topos::zeros<T, 2>({1, n}, d)), std::vector<T>(count, 0)) << n;
+      EXPECT_EQ(values_of(topos::ones<T, 2>({n, 1}, d)), std::vector<T>(count, 1)) << n;
+    }
+  });
+}
+
+TYPED_TEST(creation, copies_host_memory) {
+  using T = TypeParam;
+  on_each_device([](topos::device d) {
+    for (const index_t n : support::sizes()) {
+      std::vector<T> values = support::varied<T>(n);
+      const std::vector<T> expected = values;
+      const auto x = support::vector_on(d, values);
+      values.assign(values.size(), T(99));  // the tensor has its own
+      EXPECT_EQ(values_of(x), expected) << n;
+      EXPECT_EQ(x.device(), d);
+    }
+  });
+}
+
+TEST(from_host, of_another_number_of_values_is_refused) {
+  const std::vector<float> values(5);
+
+  const std::string message = support::refusal<topos::shape_mismatch>([&] {
+    static_cast<void>(topos::from_host<float, 2>(values, {2, 3}));
+  });
+
+  EXPECT_TRUE(support::contains(message, "5") && support::contains(message, "(2, 3)")) << message;
+}
+
+TEST(empty, has_its_shape) {
+  on_each_device([](topos::device d) {
+    const auto x = topos::empty<float, 3>({2, 0, 4}, d);
+    EXPECT_EQ(x.shape(), (topos::shape<3>{2, 0, 4}));
+    EXPECT_EQ(x.device(), d);
+    EXPECT_TRUE(x.is_ready());
+  });
+}
+
+TEST(creation_functions, use_the_default_device) {
+  on_each_device([](topos::device d) {
+    const topos::default_device here(d);
+    EXPECT_EQ((topos::empty<float, 1>({1}).device()), d);
+    EXPECT_EQ((topos::zeros<float, 1>({1}).device()), d);
+    EXPECT_EQ((topos::ones<float, 1>({1}).device()), d);
+    EXPECT_EQ((topos::full<float, 1>({1}, 2).device()), d);
+    EXPECT_EQ((topos::from_host<float, 1>(std::vector<float>{1}, {1}).device()), d);
+  });
+}
+
+}  // namespace
