@@ -76,7 +76,7 @@ class safetensors_file : public testing::Test {
   // What the reader says to a file that it must refuse.
   std::string refusal(std::string_view content) const {
     write_file(path(), content);
-    std::string message = message_of<io_error>([&] { safetensors{path()}; });
+    std::string message = message_of<io_error>([&] { static_cast<void>(safetensors(path())); });
     EXPECT_TRUE(says(message, {path().string(), "safetensors: "}));
     EXPECT_EQ(message.find('\n'), std::string::npos);
     return message;
