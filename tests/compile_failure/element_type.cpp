@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect: constraint
-// expect: element<std::
 
 #include <string>
 #include <topos/tensor/tensor.hpp>

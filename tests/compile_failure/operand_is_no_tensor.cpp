@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// expect: no match for .operator\+.
+// expect: no match for .*operator[+]
 
 #include <string>
 #include <topos/expr/elementwise.hpp>
