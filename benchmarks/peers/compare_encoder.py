@@ -1,11 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares topos' sentence encoder with sentence-transformers, ONNX Runtime and OpenVINO on the CPU, at f32.
-
-All sides run in turn, round by round, each with batches of 32 and its tokenisation included; the peers stay loaded
-and sleep meanwhile. Each peer runs as the fastest of its variants on that workload. Exit code: 0 when every target is
-met, 1 when one is missed, 2 when something could not run.
-"""
-import argparse
+"""Compares topos' sentence encoder with sentence-transformers, ONNX Runtime and OpenVINO; encoder_options.py says how."""
 import contextlib
 import json
 import os
@@ -15,12 +9,12 @@ import time
 
 import encoder_checks
 from encoder_files import encoder_files
+from encoder_options import parse
 from report import distinct_cores, report
 from topos_program import program_failed, topos_program
 from worker import worker, worker_failed
 
 HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
 SEED_TEXT = "Using a GPU allows you to significantly speed up encoding."
 PEERS = {
     "sentence-transformers": "sentence_transformers_peer.py",
@@ -30,42 +24,6 @@ PEERS = {
 # Long enough for every library's threads to stop spinning for work.
 SETTLE_SECONDS = 0.3
 TUNING_SAMPLE = 320
-
-
-def parse(arguments):
-    parser = argparse.ArgumentParser(
-        prog="benchmarks/compare encoder",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--count", type=int, default=10000, help="how often the seed's text is encoded [10000]")
-    parser.add_argument("--rounds", type=int, default=3, help="rounds of each workload [3]")
-    parser.add_argument("--threads", type=int, default=2, help="threads of every side, and CPUs all share [2]")
-    parser.add_argument("--texts", type=pathlib.Path, help="texts of mixed length, a text a line [2,000 made]")
-    parser.add_argument("--token-texts", type=pathlib.Path, help="lines for the token ids [100,000 made]")
-    parser.add_argument("--model", type=pathlib.Path, help="the model's folder [.deps/all-MiniLM-L6-v2]")
-    parser.add_argument("--program", type=pathlib.Path, help="topos' program [that of build/host]",
-                        default=ROOT / "build/host/examples/sentence_encoder/sentence_encoder")
-    parser.add_argument("--peers-dir", type=pathlib.Path, help="where exports and texts are kept [.deps/peers]")
-    parser.add_argument("--json", type=pathlib.Path, help="write all figures, versions and the machine there")
-    part = parser.add_mutually_exclusive_group()
-    part.add_argument("--check", action="store_true", help="correctness only")
-    part.add_argument("--speed", action="store_true", help="speed only")
-    options = parser.parse_args(arguments)
-    for name in ("count", "rounds", "threads"):
-        if getattr(options, name) < 1:
-            parser.error(f"--{name} must be at least 1")
-    if not os.access(options.program, os.X_OK) or options.program.is_dir():
-        parser.error(f"no program {options.program}; build it (scripts/demo does) or name one by --program")
-    if not (options.model / "model.safetensors").is_file():
-        parser.error(f"{options.model} holds no model.safetensors")
-    for file in (options.texts, options.token_texts):
-        if file and not file.is_file():
-            parser.error(f"no file {file}")
-    # Here, so that a run of minutes does not end with a file that cannot be written.
-    if options.json and not options.json.absolute().parent.is_dir():
-        parser.error(f"no folder {options.json.absolute().parent} for --json")
-    return options
 
 
 def say(message):
@@ -95,10 +53,13 @@ def compare(title, program_arguments, texts, orders, count, ours, peers, rounds)
     by others in the first round alone."""
     variants = prepare(title, texts, orders, peers)
     names = {key: label(key[0], peers[key[0]], key[1], orders) for key in variants}
-    sides = {"topos": [], **{side: [] for side in names.values()}}
+    # The second is what a user waits for, start and loading included; the peers' rates leave that out.
+    sides = {"topos": [], "topos, the whole process": [], **{side: [] for side in names.values()}}
     for turn in range(rounds):
         time.sleep(SETTLE_SECONDS)
-        sides["topos"].append(ours.run(*program_arguments).texts_per_second(count))
+        run = ours.run(*program_arguments)
+        sides["topos"].append(run.texts_per_second(count))
+        sides["topos, the whole process"].append(count / run.seconds)
         for (name, order), variant in variants.items():
             if order != orders[0] and turn > 0:
                 continue
@@ -139,12 +100,19 @@ def measure_speed(result, files, ours, peers, options):
 
 def main():
     options = parse(sys.argv[1:])
+    if not (options.model / "model.safetensors").is_file():
+        say(f"{options.model} holds no model.safetensors")
+        return 2
     # Every side gets the same CPUs; children inherit them.
     cpus = distinct_cores(options.threads)
     if len(cpus) < options.threads:
         say(f"only {len(cpus)} CPUs for {options.threads} threads")
     os.sched_setaffinity(0, cpus)
+    load = os.getloadavg()[0]
+    if load > 0.5 and not options.check:
+        say(f"the machine is busy (load average {load:.1f}): rates will be low and uneven")
     result = report({"threads": options.threads, "rounds": options.rounds, "count": options.count})
+    result.data["load_average_before"] = load
     ours = topos_program(options.program, options.model, options.threads)
     try:
         files = encoder_files(options, say)
@@ -164,6 +132,8 @@ def main():
     except (program_failed, worker_failed, encoder_checks.could_not_run, OSError) as error:
         print(f"compare: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        return 130
     print(result.text())
     if options.json:
         options.json.write_text(json.dumps(result.data, indent=2, ensure_ascii=False) + "\n", "utf-8")

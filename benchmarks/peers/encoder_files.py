@@ -56,6 +56,7 @@ class encoder_files:
             final.parent.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(dir=final.parent) as made:
                 run_python(script, self.options.model, made)
+                pathlib.Path(made).chmod(0o755)
                 # Complete or not there at all.
                 pathlib.Path(made).rename(final)
                 pathlib.Path(made).mkdir()

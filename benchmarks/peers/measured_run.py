@@ -15,7 +15,10 @@ import time
 def main():
     report, command = sys.argv[1], sys.argv[2:]
     start = time.perf_counter()
-    child = os.posix_spawnp(command[0], command, os.environ)
+    try:
+        child = os.posix_spawn(command[0], command, os.environ)
+    except OSError as error:
+        sys.exit(f"{command[0]}: {error.strerror}")
     _, status, usage = os.wait4(child, 0)
     seconds = time.perf_counter() - start
     with open(report, "w", encoding="ascii") as out:

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """A peer in a process of its own, which keeps its model loaded and sleeps until it is asked.
 
-One JSON object a line in each direction. Requests: texts (name; text and count, or path), prepare (texts, order,
+One JSON object a line in each direction. Requests: texts (name; text and count, or path and every), prepare (texts, order,
 sample) and encode (texts, order, variant, output).
 """
+import contextlib
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import time
@@ -27,10 +29,10 @@ class server:
         self.peer = peer
         self.named_texts = {}
 
-    def texts(self, name, path=None, text=None, count=None):
+    def texts(self, name, path=None, text=None, count=None, every=1):
         from tokens import read_texts
 
-        self.named_texts[name] = read_texts(path) if path else [text] * count
+        self.named_texts[name] = read_texts(path)[::every] if path else [text] * count
         return {"count": len(self.named_texts[name])}
 
     def timed(self, texts, order, variant):
@@ -90,6 +92,8 @@ def serve(make_peer):
 
     if "error" in answer(start):
         return
+    # Ctrl-C is for the comparison, which then closes this input.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     for line in sys.stdin:
         request = json.loads(line)
         name = request.pop("request")
@@ -145,7 +149,8 @@ class worker:
         return self.reply()
 
     def close(self):
-        self.process.stdin.close()
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.close()
         try:
             self.process.wait(timeout=10)
         except subprocess.TimeoutExpired:
