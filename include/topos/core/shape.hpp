@@ -25,14 +25,16 @@ using shape = std::array<index_t, Rank>;
     std::source_location where = std::source_location::current()) {
   index_t size = 1;
   bool wraps = false;
+  bool empty = false;
   for (const index_t extent : extents) {
     if (extent < 0) {
       throw shape_mismatch(detail::concat("shape: extent ", extent, " is negative"), where);
     }
+    empty |= extent == 0;
     wraps |= extent != 0 && size > std::numeric_limits<index_t>::max() / extent;
-    size = wraps && extent != 0 ? 1 : size * extent;
-    if (extent == 0) return 0;
+    size *= wraps || extent == 0 ? 1 : extent;
   }
+  if (empty) return 0;
   if (wraps) throw shape_mismatch("shape: the number of elements does not fit 63 bits", where);
   return size;
 }

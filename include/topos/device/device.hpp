@@ -3,6 +3,7 @@
 
 /// The handle of a device: a place where tensors live and work runs.
 
+#include <algorithm>
 #include <charconv>
 #include <compare>
 #include <functional>
@@ -47,36 +48,36 @@ class device {
   friend constexpr auto operator<=>(const device&, const device&) noexcept = default;
 
  private:
+  // The words of the errors are PyTorch's.
   void parse(std::string_view text, std::source_location where) {
+    const auto refuse = [&](const auto&... words) {
+      throw invalid_device(detail::concat(words...), where);
+    };
+    if (text.empty()) refuse("Device string must not be empty");
     const auto is_letter = [](char c) {
       return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
     };
-    std::size_t letters = 0;
-    while (letters < text.size() && is_letter(text[letters])) ++letters;
+    const auto letters =
+        static_cast<std::size_t>(std::ranges::find_if_not(text, is_letter) - text.begin());
     const std::string_view type = text.substr(0, letters);
-    std::string_view digits = text.substr(letters);
-    const bool has_index = digits.size() >= 2 && digits[0] == ':';
-    if (has_index) {
-      digits.remove_prefix(1);
-      const auto [end, status] =
-          std::from_chars(digits.data(), digits.data() + digits.size(), index_);
-      const bool whole = status == std::errc() && end == digits.data() + digits.size();
-      const bool canonical = index_ >= 0 && (digits.size() == 1 || digits[0] != '0');
-      if (!whole || !canonical) letters = 0;
-    } else if (!digits.empty()) {
-      letters = 0;
-    }
-    if (letters == 0) {
-      throw invalid_device(detail::concat("Invalid device string: '", text, "'"), where);
-    }
+    const std::string_view suffix = text.substr(letters);
+    const std::string_view digits = suffix.substr(std::min<std::size_t>(suffix.size(), 1));
+    const bool whole =
+        suffix.empty() ||
+        (suffix[0] == ':' && !digits.empty() && (digits.size() == 1 || digits[0] != '0') &&
+         std::ranges::all_of(digits, [](char c) { return c >= '0' && c <= '9'; }));
+    if (type.empty() || !whole) refuse("Invalid device string: '", text, "'");
     if (type == backend::host::name) {
       kind_ = device_kind::cpu;
     } else if (type == backend::cuda::name) {
       kind_ = device_kind::cuda;
     } else {
-      throw invalid_device(
-          detail::concat("Expected one of cpu, cuda device type at start of device string: ", text),
-          where);
+      refuse("Expected one of cpu, cuda device type at start of device string: ", type);
+    }
+    if (digits.empty()) return;
+    const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), index_);
+    if (parsed.ec != std::errc()) {
+      refuse("Could not parse device index '", digits, "' in device string '", text, "'");
     }
   }
 
