@@ -215,48 +215,49 @@ TEST(tensor, goes_where_its_operands_are) {
   });
 }
 
+// What a process does whose runtime ends before its tensors do.
+[[noreturn]] void read_after_the_runtime() {
+  tensor<float, 1> x = topos::ones<float, 1>({100'000});
+  x = x + 1;
+  Kokkos::finalize();
+  const bool right = x.is_ready() && x.host()[99'999] == 2;
+  x = tensor<float, 1>();
+  std::_Exit(right ? 0 : 1);
+}
+
+[[noreturn]] void end_with_a_static_tensor() {
+  static tensor<float, 1> kept;
+  kept = topos::ones<float, 1>({100'000}) * 2;
+  Kokkos::finalize();
+  std::exit(0);
+}
+
+[[noreturn]] void compute_after_the_runtime() {
+  const auto x = topos::ones<float, 1>({3});
+  Kokkos::finalize();
+  try {
+    static_cast<void>(eval(x + 1));
+  } catch (const topos::runtime_not_started&) {
+    std::_Exit(0);
+  }
+  std::_Exit(1);
+}
+
 class tensor_death : public testing::Test {
  protected:
   void SetUp() override { testing::GTEST_FLAG(death_test_style) = "threadsafe"; }
 };
 
 TEST_F(tensor_death, outlives_the_runtime_and_is_read_after_it) {
-  EXPECT_EXIT(
-      {
-        tensor<float, 1> x = topos::ones<float, 1>({100'000});
-        x = x + 1;
-        Kokkos::finalize();
-        const bool right = x.is_ready() && x.host()[99'999] == 2;
-        x = tensor<float, 1>();
-        std::_Exit(right ? 0 : 1);
-      },
-      testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(read_after_the_runtime(), testing::ExitedWithCode(0), "");
 }
 
 TEST_F(tensor_death, static_one_may_end_after_main) {
-  EXPECT_EXIT(
-      {
-        static tensor<float, 1> kept;
-        kept = topos::ones<float, 1>({100'000}) * 2;
-        Kokkos::finalize();
-        std::exit(0);
-      },
-      testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(end_with_a_static_tensor(), testing::ExitedWithCode(0), "");
 }
 
 TEST_F(tensor_death, computing_after_the_runtime_is_refused) {
-  EXPECT_EXIT(
-      {
-        const auto x = topos::ones<float, 1>({3});
-        Kokkos::finalize();
-        try {
-          static_cast<void>(eval(x + 1));
-        } catch (const topos::runtime_not_started&) {
-          std::_Exit(0);
-        }
-        std::_Exit(1);
-      },
-      testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(compute_after_the_runtime(), testing::ExitedWithCode(0), "");
 }
 
 }  // namespace
