@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <iostream>
@@ -33,8 +34,9 @@ using executor = topos::deployment<encoder, topos::endpoint<"/encode", &encoder:
 
 struct options {
   std::string device = "cpu";
-  std::size_t request_size = 32;
-  std::size_t count = 10'000;
+  // Signed: CLI11 would take -1 for the largest unsigned number.
+  std::int64_t request_size = 32;
+  std::int64_t count = 10'000;
   std::string input;
   std::string output;
   std::string model = TOPOS_MODEL_DIR;
@@ -69,7 +71,7 @@ class lines {
 /// The texts to encode, in order: each is asked for once.
 class texts {
  public:
-  explicit texts(const options& o) : count_(o.count) {
+  explicit texts(const options& o) : count_(static_cast<std::size_t>(o.count)) {
     if (o.input.empty()) return;
     lines_.emplace(o.input);
     count_ = lines_->count();
@@ -117,7 +119,8 @@ void print_tokens(const options& o) {
 void report(executor& dep, const options& o, std::size_t count, std::chrono::duration<double> time,
             std::chrono::duration<double> load_time) {
   const double seconds = std::max(time.count(), 1e-9);
-  const auto steps = static_cast<double>((count + o.request_size - 1) / o.request_size);
+  const auto request_size = static_cast<std::size_t>(o.request_size);
+  const auto steps = static_cast<double>((count + request_size - 1) / request_size);
   std::printf("%zu texts in %.2f s on %s: %.1f step/s, %.1f texts/s\n", count, time.count(),
               o.device.c_str(), steps / seconds, static_cast<double>(count) / seconds);
   std::printf("weights on %s in %.3f s\n", o.device.c_str(), load_time.count());
@@ -151,8 +154,9 @@ void encode(const options& o) {
     return made;
   });
   const auto start = std::chrono::steady_clock::now();
-  for (const embedding& e :
-       dep.post<"/encode">(all.range(), {.request_size = o.request_size, .show_progress = true})) {
+  for (const embedding& e : dep.post<"/encode">(
+           all.range(),
+           {.request_size = static_cast<std::size_t>(o.request_size), .show_progress = true})) {
     if (output) output->append(e);
   }
   const auto time = std::chrono::steady_clock::now() - start;
@@ -171,9 +175,10 @@ int main(int argc, char** argv) {
     app.add_option("--device", o.device, "Where to run: cpu, cuda, cuda:1")->capture_default_str();
     app.add_option("--request-size", o.request_size, "Texts in a request, which runs as one batch")
         ->capture_default_str()
-        ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 20));
+        ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 20));
     app.add_option("--count", o.count, "How often to encode the sample text, without --input")
-        ->capture_default_str();
+        ->capture_default_str()
+        ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40));
     app.add_option("--input", o.input, "File of texts, one a line");
     app.add_option("--output", o.output, "File to write the embeddings to: .npy, float32");
     app.add_option("--model", o.model, "Folder of the model")->capture_default_str();
