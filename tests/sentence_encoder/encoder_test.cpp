@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "encoder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <topos/device/device.hpp>
+#include <topos/io/npy.hpp>
+#include <vector>
+
+namespace {
+
+using sentence_encoder::embedding;
+using sentence_encoder::encoder;
+
+const std::filesystem::path data = std::filesystem::path(TOPOS_TEST_DATA_DIR) / "encoder";
+
+// The folder of the model, or empty.
+std::filesystem::path model_folder() {
+  if (const char* named = std::getenv("TOPOS_MODEL_DIR")) return named;
+#ifdef TOPOS_MODEL_DIR
+  return TOPOS_MODEL_DIR;
+#else
+  return {};
+#endif
+}
+
+#define REQUIRE_MODEL() \
+  if (model_folder().empty()) GTEST_SKIP() << "no model: scripts/fetch_model gets it"
+
+std::vector<std::string> kept_texts() {
+  std::ifstream file(data / "texts.txt", std::ios::binary);
+  std::vector<std::string> texts;
+  for (std::string line; std::getline(file, line);) texts.push_back(line);
+  return texts;
+}
+
+float largest_difference(std::span<const float> a, std::span<const float> b) {
+  float largest = a.size() == b.size() ? 0.0f : INFINITY;
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    largest = std::max(largest, std::abs(a[i] - b[i]));
+  }
+  return largest;
+}
+
+TEST(encoder, gives_the_embeddings_of_sentence_transformers) {
+  REQUIRE_MODEL();
+  const auto expected = topos::read_npy<float>(data / "embeddings.npy");
+  const std::vector<std::string> texts = kept_texts();
+  ASSERT_EQ(static_cast<std::size_t>(expected.shape.at(0)), texts.size());
+  for (const topos::device d : topos::devices()) {
+    encoder model(d, model_folder());
+
+    const std::vector<embedding> actual = model.encode(texts);
+
+    ASSERT_EQ(actual.size(), texts.size());
+    ASSERT_EQ(static_cast<std::size_t>(expected.shape.at(1)), model.dimension());
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      const auto row = std::span(expected.values).subspan(i * model.dimension(), model.dimension());
+      EXPECT_LT(largest_difference(actual[i], row), 2e-6f) << "text " << i << " on " << d;
+    }
+  }
+}
+
+TEST(encoder, gives_unit_vectors) {
+  REQUIRE_MODEL();
+  encoder model(topos::cpu(), model_folder());
+
+  const embedding vector = model.encode(std::vector<std::string>{"a text"}).at(0);
+
+  double square = 0;
+  for (const float x : vector) square += static_cast<double>(x) * x;
+  EXPECT_NEAR(square, 1.0, 1e-6);
+}
+
+TEST(encoder, depends_on_its_own_text_alone) {
+  REQUIRE_MODEL();
+  encoder model(topos::cpu(), model_folder());
+  const std::vector<std::string> texts = kept_texts();
+  const std::vector<embedding> together = model.encode(texts);
+
+  for (std::size_t i = 0; i < texts.size(); i += 7) {
+    const embedding alone = model.encode(std::span(texts).subspan(i, 1)).at(0);
+    EXPECT_LT(largest_difference(alone, together[i]), 1e-6f) << "text " << i;
+  }
+}
+
+TEST(encoder, gives_the_same_bits_again) {
+  REQUIRE_MODEL();
+  encoder model(topos::cpu(), model_folder());
+  const std::vector<std::string> texts = kept_texts();
+
+  EXPECT_EQ(model.encode(texts), model.encode(texts));
+}
+
+TEST(encoder, encodes_nothing_to_nothing) {
+  REQUIRE_MODEL();
+  encoder model(topos::cpu(), model_folder());
+
+  EXPECT_TRUE(model.encode({}).empty());
+}
+
+TEST(encoder, names_the_file_that_is_missing) {
+  const std::filesystem::path missing = std::filesystem::temp_directory_path() / "no-such-model";
+
+  try {
+    encoder model(topos::cpu(), missing);
+    FAIL() << "a model was loaded from nowhere";
+  } catch (const std::runtime_error& failure) {
+    EXPECT_NE(std::string(failure.what()).find(missing.string()), std::string::npos);
+  }
+}
+
+}  // namespace
