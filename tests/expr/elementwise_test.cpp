@@ -61,8 +61,10 @@ TYPED_TEST_SUITE(elementwise_of, real_types);
 template <class X, class Use>
 void for_each_function(const X& x, Use use) {
   using T = typename X::value_type;
+  // xsimd's erf in double is off by some 22 units where there is no fused multiply-add.
+  const double loose = sizeof(T) == sizeof(double) ? 8 : 1;
   // erfc would be needed where 1 + erf(x) cancels.
-  const double cancelled = 8 * static_cast<double>(std::numeric_limits<T>::epsilon());
+  const double cancelled = loose * 8 * static_cast<double>(std::numeric_limits<T>::epsilon());
   use("negate", -x, 0, 0);
   use("abs", abs(x), 0, 0);
   use("square", square(x), 1, 0);
@@ -70,8 +72,8 @@ void for_each_function(const X& x, Use use) {
   use("exp", exp(x), 4, static_cast<double>(std::numeric_limits<T>::min()));
   use("log", log(x), 4, 0);
   use("tanh", tanh(x), 4, 0);
-  use("erf", erf(x), 16, 0);  // xsimd's, in double
-  use("gelu", gelu(x), 16, cancelled);
+  use("erf", erf(x), 4 * loose, 0);
+  use("gelu", gelu(x), 4 * loose, cancelled);
 }
 
 TYPED_TEST(elementwise_of, functions_give_numpys_values) {
