@@ -156,23 +156,39 @@ void store_partial(T* to, const batch<T>& lanes, index_t count) {
   std::copy_n(values, count, to);
 }
 
+namespace detail {
+
+// Folds an array onto its first half until one value is left; each level is one SIMD operation.
+template <index_t Count, class T, class Combine>
+T fold(T* values, Combine combine) {
+  if constexpr (Count == 1) {
+    return values[0];
+  } else {
+    T half[Count / 2];
+    for (index_t i = 0; i < Count / 2; ++i) half[i] = combine(values[i], values[i + Count / 2]);
+    return fold<Count / 2>(half, combine);
+  }
+}
+
+template <element T, class Combine>
+T fold(const batch<T>& lanes, Combine combine) {
+  T values[width<T>];
+  store(values, lanes);
+  return fold<width<T>>(values, combine);
+}
+
+}  // namespace detail
+
 /// The lanes' sum, in halves: the same order on every machine of this width.
 template <element T>
 T sum(const batch<T>& lanes) {
-  T values[width<T>];
-  store(values, lanes);
-  for (index_t half = width<T> / 2; half > 0; half /= 2) {
-    for (index_t i = 0; i < half; ++i) values[i] += values[i + half];
-  }
-  return values[0];
+  return detail::fold<T>(lanes, [](T a, T b) { return a + b; });
 }
 
 /// The largest lane.
 template <element T>
 T largest(const batch<T>& lanes) {
-  T values[width<T>];
-  store(values, lanes);
-  return *std::max_element(values, values + width<T>);
+  return detail::fold<T>(lanes, [](T a, T b) { return a > b ? a : b; });
 }
 
 }  // namespace topos::lane

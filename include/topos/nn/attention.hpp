@@ -55,7 +55,7 @@ struct attention_kernel {
       multiply(team, scores, columns, q + i * stride, stride, keys, columns, m, columns, width);
       float totals[queries];
       for (index_t row = 0; row < m; ++row)
-        totals[row] = soften(team, scores + row * columns, length);
+        totals[row] = soften(team, scores + row * columns, length, columns);
       multiply(team, y + i * heads * width, heads * width, scores, columns, v, stride, m, width,
                length);
       for (index_t row = 0; row < m; ++row) {
@@ -67,16 +67,18 @@ struct attention_kernel {
   }
 
  private:
-  // scores become exp(scale (score - largest)); returns their sum.
+  // scores become exp(scale (score - largest)), 0 from `length` on; returns their sum.
   template <class Team>
-  KOKKOS_FUNCTION float soften(const Team& team, float* scores, index_t length) const {
+  KOKKOS_FUNCTION float soften(const Team& team, float* scores, index_t length,
+                               index_t columns) const {
     using own = memory_row<float>;
     using constant = constant_row<float>;
     using shifted = binary_row<subtract_op, own, constant>;
     using scaled = binary_row<multiply_op, shifted, constant>;
-    const scaled s{{{scores}, {largest(team, own{scores}, length)}}, {scale}};
-    assign(team, scores, unary_row<exp_op, scaled>{s}, 0, length);
-    return sum(team, own{scores}, length);
+    assign(team, scores, constant{-Kokkos::Experimental::infinity_v<float>}, length, columns);
+    const scaled s{{{scores}, {largest(team, own{scores}, columns)}}, {scale}};
+    assign(team, scores, unary_row<exp_op, scaled>{s}, 0, columns);
+    return sum(team, own{scores}, columns);
   }
 };
 
