@@ -209,6 +209,21 @@ TEST(queue, work_that_waits_for_itself_fails_instead_of_hanging) {
   EXPECT_THROW(q.wait(out), topos::error);
 }
 
+TEST(queue, work_in_place_that_waits_for_what_it_queued_fails_instead_of_hanging) {
+  queue& q = queue_on(topos::cpu());
+  q.drain();
+  const buffer out = some();
+  const buffer inner = some();
+
+  q.submit({}, {out}, small, [&](const auto&) {
+    q.submit({}, {inner}, small, [](const auto&) {});
+    q.wait(inner);
+  });
+
+  EXPECT_THROW(q.wait(out), topos::error);
+  EXPECT_NO_THROW(q.wait(inner));
+}
+
 TEST(queue, work_may_submit_more_work) {
   queue& q = queue_on(topos::cpu());
   for (const topos::index_t elements : {small, always_queued}) {
@@ -261,6 +276,26 @@ TEST_F(queue_death, end_of_the_runtime_finishes_queued_work) {
         Kokkos::finalize();
         topos::detail::block_until_ready(out);
         std::_Exit(ran == 1000 && topos::detail::is_ready(out) ? 0 : 1);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+TEST_F(queue_death, work_may_read_while_the_runtime_ends) {
+  EXPECT_EXIT(
+      {
+        static std::atomic<bool> entered{false};
+        queue& q = queue_on(topos::cpu());
+        const buffer in = some();
+        const buffer out = some();
+        q.submit({}, {in}, always_queued, [](const auto&) {});
+        for (int i = 0; i < 100; ++i) {
+          q.submit({in}, {out}, always_queued, [&](const auto&) {
+            topos::detail::block_until_ready(in);
+            entered = true;
+          });
+        }
+        Kokkos::finalize();
+        std::_Exit(entered ? 0 : 1);
       },
       testing::ExitedWithCode(0), "");
 }

@@ -41,10 +41,12 @@ class host_worker {
   /// Runs `task(stream)` now, on this thread, if nothing is queued or running; says whether it did.
   template <class Task>
   bool try_in_place(Task&& task) {
-    if (!idle()) return false;
+    if (!idle() || runs_here()) return false;
     const std::unique_lock running(running_, std::try_to_lock);
     if (!running.owns_lock() || !idle()) return false;
+    in_place_thread_.store(std::this_thread::get_id(), std::memory_order_relaxed);
     task(in_place_);
+    in_place_thread_.store({}, std::memory_order_relaxed);
     return true;
   }
 
@@ -69,11 +71,11 @@ class host_worker {
     return completed_.load(std::memory_order_acquire) >= ticket;
   }
 
-  /// Blocks until the task of a ticket is done. Throws where that can never be: on the worker
-  /// itself, for a task that has not run.
+  /// Blocks until the task of a ticket is done. Throws where that can never be: inside work, for a
+  /// task that is queued behind it.
   void wait(std::uint64_t ticket) {
     if (is_done(ticket)) return;
-    if (std::this_thread::get_id() == thread_.get_id()) {
+    if (std::this_thread::get_id() == thread_.get_id() || runs_here()) {
       throw error("queued work on the CPU waits for work that is queued behind it");
     }
     std::unique_lock lock(mutex_);
@@ -98,6 +100,11 @@ class host_worker {
 
   [[nodiscard]] bool idle() const noexcept {
     return completed_.load(std::memory_order_acquire) == submitted_.load(std::memory_order_acquire);
+  }
+
+  // True inside work that runs in place on this thread; only this thread can make that so.
+  [[nodiscard]] bool runs_here() const noexcept {
+    return in_place_thread_.load(std::memory_order_relaxed) == std::this_thread::get_id();
   }
 
   void work() {
@@ -132,6 +139,7 @@ class host_worker {
   std::deque<std::unique_ptr<task>> pending_;
   std::atomic<std::uint64_t> submitted_{0};
   std::atomic<std::uint64_t> completed_{0};
+  std::atomic<std::thread::id> in_place_thread_{};
   bool stop_ = false;
   std::thread thread_;
 };

@@ -155,6 +155,18 @@ class queues {
 
  private:
   void end() {
+    std::vector<queue*> all;
+    {
+      const std::lock_guard lock(mutex_);
+      for (const auto& [d, q] : queues_) all.push_back(q.get());
+    }
+    // Without the lock: queued work may ask for its queue. Each queue's end drains it again.
+    for (queue* q : all) {
+      try {
+        q->drain();
+      } catch (...) {  // told by the tensors that failed
+      }
+    }
     const std::lock_guard lock(mutex_);
     queues_.clear();
   }
