@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "encoder.hpp"
 
-#include <cstdint>
-#include <source_location>
 #include <stdexcept>
 #include <topos/io/safetensors.hpp>
 
@@ -12,78 +10,98 @@
 
 namespace sentence_encoder {
 
-struct encoder::state {
-  state(topos::device d, const std::filesystem::path& model)
-      : place(d),
-        config(read_model_config(model)),
-        tokens(model / "vocab.txt", config.max_tokens),
-        network(config.bert, d) {}
+namespace {
 
-  // The tokens of a batch, laid end to end on the device.
-  token_batch tokenize(std::span<const std::string> texts) {
-    ids.clear();
-    positions.clear();
-    lengths.clear();
-    for (const std::string& text : texts) {
-      const std::size_t before = ids.size();
-      tokens.encode(text, ids);
-      lengths.push_back(static_cast<topos::index_t>(ids.size() - before));
-      for (std::int32_t p = 0; p < lengths.back(); ++p) positions.push_back(p);
-    }
-    const topos::shape<1> count{static_cast<topos::index_t>(ids.size())};
-    return {topos::from_host<std::int32_t, 1>(ids, count, place),
-            topos::from_host<std::int32_t, 1>(positions, count, place),
-            topos::nn::sequences(lengths, place)};
-  }
+// Tokens that go through the network together: what one layer makes of them fits a core's own
+// cache, and their matrix products are large enough to run at full speed.
+constexpr std::size_t part_tokens = 256;
+
+}  // namespace
+
+struct model::state {
+  state(topos::device d, const std::filesystem::path& folder)
+      : place(d),
+        config(read_model_config(folder)),
+        tokens(folder / "vocab.txt", config.max_tokens),
+        network(config.bert, d) {}
 
   topos::device place;
   model_config config;
   wordpiece tokens;
   bert network;
   std::chrono::duration<double> load_time{};
-  // Kept from batch to batch for their memory.
-  std::vector<std::int32_t> ids;
-  std::vector<std::int32_t> positions;
-  std::vector<topos::index_t> lengths;
 };
 
-encoder::encoder(topos::device d, const std::filesystem::path& model)
-    : state_(std::make_unique<state>(d, model)) {
+model::model(topos::device d, const std::filesystem::path& folder) {
+  auto loaded = std::make_unique<state>(d, folder);
   const auto start = std::chrono::steady_clock::now();
-  const std::filesystem::path file = model / "model.safetensors";
+  const std::filesystem::path file = folder / "model.safetensors";
   const topos::safetensors weights(file);
   try {
-    topos::nn::load(state_->network, weights,
+    topos::nn::load(loaded->network, weights,
                     {"embeddings.position_ids", "pooler.dense.weight", "pooler.dense.bias"});
   } catch (const topos::invalid_argument& failure) {
     throw std::runtime_error(file.string() + ": " + failure.what());
   }
   block_until_ready(d);
-  state_->load_time = std::chrono::steady_clock::now() - start;
+  // What was only needed on the way, the weights in the file's layout.
+  topos::empty_cache(d);
+  loaded->load_time = std::chrono::steady_clock::now() - start;
+  state_ = std::move(loaded);
 }
 
-encoder::~encoder() = default;
+model::~model() = default;
+
+topos::device model::device() const { return state_->place; }
+
+std::size_t model::dimension() const {
+  return static_cast<std::size_t>(state_->config.bert.hidden);
+}
+
+std::chrono::duration<double> model::load_time() const { return state_->load_time; }
+
+encoder::encoder(std::shared_ptr<const model> m) : model_(std::move(m)) {}
 
 std::vector<embedding> encoder::encode(std::span<const std::string> texts) {
-  if (texts.empty()) return {};
-  const token_batch batch = state_->tokenize(texts);
-  const auto vectors = device_put(
-      topos::nn::mean_pool(state_->network(batch), batch.sequences, topos::nn::pooled::normalized),
-      topos::cpu());
-  const std::span<const float> values = vectors.host();
+  const topos::in_place_scope scope;
   std::vector<embedding> result;
   result.reserve(texts.size());
+  ids_.clear();
+  positions_.clear();
+  lengths_.clear();
+  std::size_t first = 0;
   for (std::size_t i = 0; i < texts.size(); ++i) {
-    const auto one = values.subspan(i * dimension(), dimension());
-    result.emplace_back(one.begin(), one.end());
+    const std::size_t before = ids_.size();
+    model_->state_->tokens.encode(texts[i], ids_);
+    lengths_.push_back(static_cast<topos::index_t>(ids_.size() - before));
+    for (std::int32_t p = 0; p < lengths_.back(); ++p) positions_.push_back(p);
+    if (ids_.size() >= part_tokens || i + 1 == texts.size()) {
+      encode_part(texts.subspan(first, i + 1 - first), result);
+      first = i + 1;
+    }
   }
   return result;
 }
 
-std::size_t encoder::dimension() const {
-  return static_cast<std::size_t>(state_->config.bert.hidden);
+void encoder::encode_part(std::span<const std::string> texts, std::vector<embedding>& result) {
+  const topos::device place = model_->device();
+  const topos::shape<1> count{static_cast<topos::index_t>(ids_.size())};
+  const token_batch batch{topos::from_host<std::int32_t, 1>(ids_, count, place),
+                          topos::from_host<std::int32_t, 1>(positions_, count, place),
+                          topos::nn::sequences(lengths_, place)};
+  const auto vectors =
+      device_put(topos::nn::mean_pool(model_->state_->network(batch), batch.sequences,
+                                      topos::nn::pooled::normalized),
+                 topos::cpu());
+  const std::span<const float> values = vectors.host();
+  const std::size_t dimension = model_->dimension();
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const auto one = values.subspan(i * dimension, dimension);
+    result.emplace_back(one.begin(), one.end());
+  }
+  ids_.clear();
+  positions_.clear();
+  lengths_.clear();
 }
-
-std::chrono::duration<double> encoder::load_time() const { return state_->load_time; }
 
 }  // namespace sentence_encoder

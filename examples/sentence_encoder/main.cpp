@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <exception>
 #include <iostream>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <ranges>
@@ -147,12 +148,11 @@ void encode(const options& o) {
     output.emplace(o.output, std::vector<topos::index_t>{config.bert.hidden},
                    static_cast<topos::index_t>(all.count()));
   }
-  std::chrono::duration<double> load_time{};
-  executor dep({.devices = {place}}, [&](topos::device d) {
-    auto made = std::make_unique<encoder>(d, o.model);
-    load_time = made->load_time();
-    return made;
-  });
+  const auto model = std::make_shared<const sentence_encoder::model>(place, o.model);
+  // A replica for each core of a CPU; a GPU is kept busy by one.
+  const int cores = place == topos::cpu() ? topos::properties(place).cores : 1;
+  executor dep({.devices = {place}, .replicas = static_cast<std::size_t>(cores)},
+               [&](topos::device) { return encoder(model); });
   const auto start = std::chrono::steady_clock::now();
   for (const embedding& e : dep.post<"/encode">(
            all.range(),
@@ -161,7 +161,7 @@ void encode(const options& o) {
   }
   const auto time = std::chrono::steady_clock::now() - start;
   if (output) output->close();
-  report(dep, o, all.count(), time, load_time);
+  report(dep, o, all.count(), time, model->load_time());
   if (std::fflush(stdout) != 0) throw std::runtime_error("standard output: cannot be written");
 }
 

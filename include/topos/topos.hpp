@@ -3,6 +3,8 @@
 
 /// All of topos but nn/, executor/ and io/, which have umbrellas of their own.
 
+#include <topos/async/event.hpp>
+#include <topos/async/in_place_scope.hpp>
 #include <topos/core/broadcast.hpp>
 #include <topos/core/config.hpp>
 #include <topos/core/dtype.hpp>

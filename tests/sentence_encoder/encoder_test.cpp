@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <memory>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <topos/device/device.hpp>
@@ -18,6 +20,7 @@ namespace {
 
 using sentence_encoder::embedding;
 using sentence_encoder::encoder;
+using sentence_encoder::model;
 
 const std::filesystem::path data = std::filesystem::path(TOPOS_TEST_DATA_DIR) / "encoder";
 
@@ -55,14 +58,16 @@ TEST(encoder, gives_the_embeddings_of_sentence_transformers) {
   const std::vector<std::string> texts = kept_texts();
   ASSERT_EQ(static_cast<std::size_t>(expected.shape.at(0)), texts.size());
   for (const topos::device d : topos::devices()) {
-    encoder model(d, model_folder());
+    const auto weights = std::make_shared<const model>(d, model_folder());
+    encoder to_vectors(weights);
 
-    const std::vector<embedding> actual = model.encode(texts);
+    const std::vector<embedding> actual = to_vectors.encode(texts);
 
     ASSERT_EQ(actual.size(), texts.size());
-    ASSERT_EQ(static_cast<std::size_t>(expected.shape.at(1)), model.dimension());
+    ASSERT_EQ(static_cast<std::size_t>(expected.shape.at(1)), weights->dimension());
     for (std::size_t i = 0; i < texts.size(); ++i) {
-      const auto row = std::span(expected.values).subspan(i * model.dimension(), model.dimension());
+      const auto row =
+          std::span(expected.values).subspan(i * weights->dimension(), weights->dimension());
       EXPECT_LT(largest_difference(actual[i], row), 2e-6f) << "text " << i << " on " << d;
     }
   }
@@ -70,9 +75,9 @@ TEST(encoder, gives_the_embeddings_of_sentence_transformers) {
 
 TEST(encoder, gives_unit_vectors) {
   REQUIRE_MODEL();
-  encoder model(topos::cpu(), model_folder());
+  encoder to_vectors(std::make_shared<const model>(topos::cpu(), model_folder()));
 
-  const embedding vector = model.encode(std::vector<std::string>{"a text"}).at(0);
+  const embedding vector = to_vectors.encode(std::vector<std::string>{"a text"}).at(0);
 
   double square = 0;
   for (const float x : vector) square += static_cast<double>(x) * x;
@@ -81,36 +86,36 @@ TEST(encoder, gives_unit_vectors) {
 
 TEST(encoder, depends_on_its_own_text_alone) {
   REQUIRE_MODEL();
-  encoder model(topos::cpu(), model_folder());
+  encoder to_vectors(std::make_shared<const model>(topos::cpu(), model_folder()));
   const std::vector<std::string> texts = kept_texts();
-  const std::vector<embedding> together = model.encode(texts);
+  const std::vector<embedding> together = to_vectors.encode(texts);
 
   for (std::size_t i = 0; i < texts.size(); i += 7) {
-    const embedding alone = model.encode(std::span(texts).subspan(i, 1)).at(0);
+    const embedding alone = to_vectors.encode(std::span(texts).subspan(i, 1)).at(0);
     EXPECT_LT(largest_difference(alone, together[i]), 1e-6f) << "text " << i;
   }
 }
 
 TEST(encoder, gives_the_same_bits_again) {
   REQUIRE_MODEL();
-  encoder model(topos::cpu(), model_folder());
+  encoder to_vectors(std::make_shared<const model>(topos::cpu(), model_folder()));
   const std::vector<std::string> texts = kept_texts();
 
-  EXPECT_EQ(model.encode(texts), model.encode(texts));
+  EXPECT_EQ(to_vectors.encode(texts), to_vectors.encode(texts));
 }
 
 TEST(encoder, encodes_nothing_to_nothing) {
   REQUIRE_MODEL();
-  encoder model(topos::cpu(), model_folder());
+  encoder to_vectors(std::make_shared<const model>(topos::cpu(), model_folder()));
 
-  EXPECT_TRUE(model.encode({}).empty());
+  EXPECT_TRUE(to_vectors.encode({}).empty());
 }
 
 TEST(encoder, names_the_file_that_is_missing) {
   const std::filesystem::path missing = std::filesystem::temp_directory_path() / "no-such-model";
 
   try {
-    encoder model(topos::cpu(), missing);
+    model from_nowhere(topos::cpu(), missing);
     FAIL() << "a model was loaded from nowhere";
   } catch (const std::runtime_error& failure) {
     EXPECT_NE(std::string(failure.what()).find(missing.string()), std::string::npos);

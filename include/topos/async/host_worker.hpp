@@ -50,6 +50,9 @@ class host_worker {
     return true;
   }
 
+  /// A stream that runs everything on the calling thread; threads may share it.
+  [[nodiscard]] const backend::host::stream& in_place() const noexcept { return in_place_; }
+
   /// Queues `task(stream)` and returns its ticket; calls `announce(ticket)` before it may start.
   template <class Announce, class Task>
   std::uint64_t submit(Announce&& announce, Task task) {

@@ -24,6 +24,12 @@ namespace topos::detail {
 /// Work that touches at least this many elements is queued even where it could run in place.
 inline constexpr index_t always_queued = std::numeric_limits<index_t>::max();
 
+/// Whether this thread runs its CPU work itself: see in_place_scope.
+[[nodiscard]] inline int& in_place_scopes() noexcept {
+  thread_local int scopes = 0;
+  return scopes;
+}
+
 /// The queue of one device. All members may be called from any thread.
 ///
 /// Work is a callable on a stream of the device's backend: `work(const auto& stream)`. What it
@@ -56,6 +62,11 @@ class queue {
   template <class Work>
   void submit(std::vector<buffer> reads, std::vector<buffer> writes, index_t elements, Work work) {
     if (worker_) {
+      if (in_place_scopes() > 0) {
+        for (const buffer& read : reads) worker_->wait(read.ticket());
+        run(work, worker_->in_place(), reads, writes);
+        return;
+      }
       if (elements < backend::host::stream::small_work &&
           worker_->try_in_place([&](const auto& stream) { run(work, stream, reads, writes); })) {
         return;

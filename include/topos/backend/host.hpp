@@ -5,6 +5,9 @@
 
 #include <sys/mman.h>
 #include <unistd.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 
 #include <algorithm>
 #include <cstdlib>
@@ -85,6 +88,7 @@ struct host {
   }
 
   class stream;
+  class thread_limit;
 };
 
 /// Runs launches on the CPU, one after the other, on the thread that calls.
@@ -200,6 +204,29 @@ class host::stream {
 
   execution_space space_;
   bool in_place_;
+};
+
+/// While it lives, libraries that thread by OpenMP run on the calling thread alone, if the stream
+/// they are called for does.
+class host::thread_limit {
+ public:
+#ifdef _OPENMP
+  explicit thread_limit(const stream& s) : before_(s.in_place() ? omp_get_max_threads() : 0) {
+    if (before_ > 1) omp_set_num_threads(1);
+  }
+  ~thread_limit() {
+    if (before_ > 1) omp_set_num_threads(before_);
+  }
+#else
+  explicit thread_limit(const stream& /*s*/) {}
+#endif
+  thread_limit(const thread_limit&) = delete;
+  thread_limit& operator=(const thread_limit&) = delete;
+
+ private:
+#ifdef _OPENMP
+  int before_;
+#endif
 };
 
 }  // namespace topos::backend

@@ -59,13 +59,14 @@ inline dnnl_engine_t engine() {
   return cpu;
 }
 
+/// A stream of each thread's own: two threads may not share one.
 inline dnnl_stream_t stream() {
-  static const dnnl_stream_t made = [] {
+  thread_local const owned<dnnl_stream_t, dnnl_stream_destroy> made = [] {
     dnnl_stream_t s = nullptr;
     check(dnnl_stream_create(&s, engine(), dnnl_stream_default_flags), "dnnl_stream_create");
-    return s;
+    return owned<dnnl_stream_t, dnnl_stream_destroy>(s);
   }();
-  return made;
+  return made.get();
 }
 
 // Version 3 made the layout of memory a handle; before it was a structure.
@@ -129,8 +130,8 @@ class onednn_provider {
   static weights prepare(const backend::host::stream& /*stream*/, const buffer& w, index_t n,
                          index_t k) {
     // The layouts differ little with the rows of x: this is a typical batch.
-    const auto typical =
-        describe({512, n, k, false, activation::none}, onednn::matrix(k, n, dnnl_format_tag_any));
+    const auto typical = describe({512, n, k, false, activation::none, false},
+                                  onednn::matrix(k, n, dnnl_format_tag_any));
     const onednn::layout best = chosen_weights(typical);
     weights made{buffer(w.where(), dnnl_memory_desc_get_size(onednn::argument(best))), best};
     const onednn::layout plain = onednn::matrix(k, n, dnnl_ba);  // w is the transpose
@@ -146,22 +147,34 @@ class onednn_provider {
     return made;
   }
 
-  static void run(const backend::host::stream& /*stream*/, const weights& w, const product& p) {
-    if (p.m == 0 || p.n == 0) return;
-    const onednn::memory x = plain(p.m, p.k, p.x);
+  static void run(const backend::host::stream& stream, const weights& w, const product& p) {
+    // A kernel is compiled for its number of rows: whole blocks and a rest need few kernels.
+    const index_t rest = p.m % row_block;
+    const backend::host::thread_limit threads(stream);
+    run_rows(stream, w, p, 0, p.m - rest);
+    run_rows(stream, w, p, p.m - rest, rest);
+  }
+
+ private:
+  // m, n, k, bias, activation, and whether it runs on one thread
+  using key = std::tuple<index_t, index_t, index_t, bool, activation, bool>;
+
+  static constexpr index_t row_block = 32;
+
+  static void run_rows(const backend::host::stream& stream, const weights& w, const product& p,
+                       index_t first, index_t rows) {
+    if (rows == 0 || p.n == 0) return;
+    const onednn::memory x = plain(rows, p.k, p.x + first * p.k);
     const onednn::memory packed = onednn::wrap(w.layout, w.memory.data());
-    const onednn::memory y = plain(p.m, p.n, p.y);
+    const onednn::memory y = plain(rows, p.n, p.y + first * p.n);
     const onednn::memory bias = p.bias == nullptr ? nullptr : plain(1, p.n, p.bias);
     const dnnl_exec_arg_t arguments[] = {{DNNL_ARG_SRC, x.get()},
                                          {DNNL_ARG_WEIGHTS, packed.get()},
                                          {DNNL_ARG_DST, y.get()},
                                          {DNNL_ARG_BIAS, bias.get()}};
-    onednn::run(compiled({p.m, p.n, p.k, bias != nullptr, p.act}, w.layout), bias ? 4 : 3,
-                arguments);
+    const key shape{rows, p.n, p.k, bias != nullptr, p.act, stream.in_place()};
+    onednn::run(compiled(shape, w.layout), bias ? 4 : 3, arguments);
   }
-
- private:
-  using key = std::tuple<index_t, index_t, index_t, bool, activation>;  // m, n, k, bias, act
 
   static onednn::memory plain(index_t rows, index_t columns, const float* data) {
     return onednn::wrap(onednn::matrix(rows, columns, dnnl_ab), data);
@@ -188,7 +201,7 @@ class onednn_provider {
   }
 
   static onednn::primitive_description describe(const key& shape, const onednn::layout& weights) {
-    const auto [m, n, k, has_bias, act] = shape;
+    const auto [m, n, k, has_bias, act, one_thread] = shape;
     const onednn::layout x = onednn::matrix(m, k, dnnl_ab);
     const onednn::layout y = onednn::matrix(m, n, dnnl_ab);
     const onednn::layout bias = has_bias ? onednn::matrix(1, n, dnnl_ab) : nullptr;
@@ -223,7 +236,7 @@ class onednn_provider {
 #endif
   }
 
-  // Compiled kernels, kept for the shapes of late. Only the queue's thread comes here.
+  // Compiled kernels, kept for the shapes of late, by each thread for itself.
   static const onednn::primitive& compiled(const key& shape, const onednn::layout& weights) {
     constexpr std::size_t kept = 512;
     thread_local std::map<key, onednn::primitive> kernels;
