@@ -14,7 +14,7 @@ namespace {
 
 // Tokens that go through the network together: what one layer makes of them fits a core's own
 // cache, and their matrix products are large enough to run at full speed.
-constexpr std::size_t part_tokens = 256;
+constexpr std::size_t part_tokens = 448;
 
 }  // namespace
 

@@ -19,10 +19,16 @@ struct memory_row {
 
   KOKKOS_FUNCTION T operator[](index_t j) const { return data[j * step]; }
 
-  /// `count` lanes from column j on.
+  /// `count` lanes from column j on; the others are 0 (or the repeated element).
   [[nodiscard]] auto lanes(index_t j, index_t count) const {
-    if (step == 0) return lane::splat(*data);
     if (count == lane::width<T> && step == 1) return lane::load(data + j);
+    return apart(j, count);
+  }
+
+ private:
+  // Out of line, so that the common case stays small enough to be inlined.
+  [[gnu::noinline]] auto apart(index_t j, index_t count) const {
+    if (step == 0) return lane::splat(*data);
     T values[lane::width<T>] = {};
     for (index_t i = 0; i < count; ++i) values[i] = data[(j + i) * step];
     return lane::load(values);
