@@ -9,7 +9,7 @@ function(topos_development_flags)
   add_compile_options(-Wall -Wextra)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
     # Its AVX-512 intrinsics begin from values that they leave undefined on purpose, and it warns of them.
-    add_compile_options(-Wno-maybe-uninitialized -Wno-uninitialized)
+    add_compile_options(-Wno-maybe-uninitialized -Wno-uninitialized -Wno-restrict)
   endif()
   if(TOPOS_WARNINGS_AS_ERRORS)
     add_compile_options(-Werror)
