@@ -79,6 +79,7 @@ class queue {
             run(work, stream, reads, writes);
           });
     } else {
+      // Recursive: work may enqueue further work.
       const std::lock_guard lock(mutex_);
       ++submitted_;
       for (const buffer& written : writes) written.set_ticket(submitted_);
@@ -135,7 +136,7 @@ class queue {
   device device_;
   std::unique_ptr<host_worker> worker_;
   std::unique_ptr<backend::cuda::stream> gpu_;
-  std::mutex mutex_;
+  std::recursive_mutex mutex_;
   std::uint64_t submitted_ = 0;
 };
 

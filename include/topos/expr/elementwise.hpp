@@ -19,15 +19,31 @@ template <class Op, operand A>
   return unary_node<Op, node_t<A>>{as_node(a)};
 }
 
+// Functions whose values are no integers.
+template <class Op, operand A>
+[[nodiscard]] auto apply_floating(const A& a) {
+  static_assert(!std::integral<typename node_t<A>::value_type>,
+                "topos: this function takes floating-point elements, not integers");
+  return apply<Op>(a);
+}
+
+// A scalar as the other side's type.
+template <class T, scalar S>
+[[nodiscard]] constant_node<T> constant(S value) {
+  static_assert(!(std::floating_point<S> && std::integral<T>),
+                "topos: a floating-point scalar would be cut off to meet integer elements");
+  return {static_cast<T>(value)};
+}
+
 // The two sides have one type; a scalar takes the other side's.
 template <class Op, class A, class B>
 [[nodiscard]] auto apply(const char* name, const A& a, const B& b) {
   if constexpr (scalar<A>) {
     using T = typename node_t<B>::value_type;
-    return binary_node<Op, constant_node<T>, node_t<B>>(name, {static_cast<T>(a)}, as_node(b));
+    return binary_node<Op, constant_node<T>, node_t<B>>(name, constant<T>(a), as_node(b));
   } else if constexpr (scalar<B>) {
     using T = typename node_t<A>::value_type;
-    return binary_node<Op, node_t<A>, constant_node<T>>(name, as_node(a), {static_cast<T>(b)});
+    return binary_node<Op, node_t<A>, constant_node<T>>(name, as_node(a), constant<T>(b));
   } else {
     static_assert(std::same_as<typename node_t<A>::value_type, typename node_t<B>::value_type>,
                   "topos: both operands must have the same element type");
@@ -79,22 +95,28 @@ template <class A, class B>
 [[nodiscard]] auto square(const operand auto& a) { return detail::apply<detail::square_op>(a); }
 
 /// The elementwise square root.
-[[nodiscard]] auto sqrt(const operand auto& a) { return detail::apply<detail::sqrt_op>(a); }
+[[nodiscard]] auto sqrt(const operand auto& a) {
+  return detail::apply_floating<detail::sqrt_op>(a);
+}
 
 /// The elementwise exponential.
-[[nodiscard]] auto exp(const operand auto& a) { return detail::apply<detail::exp_op>(a); }
+[[nodiscard]] auto exp(const operand auto& a) { return detail::apply_floating<detail::exp_op>(a); }
 
 /// The elementwise natural logarithm.
-[[nodiscard]] auto log(const operand auto& a) { return detail::apply<detail::log_op>(a); }
+[[nodiscard]] auto log(const operand auto& a) { return detail::apply_floating<detail::log_op>(a); }
 
 /// The elementwise hyperbolic tangent.
-[[nodiscard]] auto tanh(const operand auto& a) { return detail::apply<detail::tanh_op>(a); }
+[[nodiscard]] auto tanh(const operand auto& a) {
+  return detail::apply_floating<detail::tanh_op>(a);
+}
 
 /// The elementwise error function.
-[[nodiscard]] auto erf(const operand auto& a) { return detail::apply<detail::erf_op>(a); }
+[[nodiscard]] auto erf(const operand auto& a) { return detail::apply_floating<detail::erf_op>(a); }
 
 /// The elementwise Gaussian error linear unit, x/2 (1 + erf(x/sqrt 2)).
-[[nodiscard]] auto gelu(const operand auto& a) { return detail::apply<detail::gelu_op>(a); }
+[[nodiscard]] auto gelu(const operand auto& a) {
+  return detail::apply_floating<detail::gelu_op>(a);
+}
 
 namespace detail {
 

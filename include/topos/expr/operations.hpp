@@ -5,6 +5,7 @@
 
 #include <topos/core/config.hpp>
 #include <topos/expr/lanes.hpp>
+#include <type_traits>
 
 namespace topos::detail {
 
@@ -144,10 +145,18 @@ struct multiply_op {
   }
 };
 
+/// Integers divide by 0 to 0, as in NumPy: the processor would end the process.
 struct divide_op {
   template <class T>
   KOKKOS_FUNCTION T operator()(T a, T b) const {
-    return a / b;
+    if constexpr (std::is_integral_v<T>) {
+      if (b == T(0)) return T(0);
+      if constexpr (std::is_signed_v<T>) {
+        using wrapping = std::make_unsigned_t<T>;
+        if (b == T(-1)) return static_cast<T>(wrapping(0) - static_cast<wrapping>(a));
+      }
+    }
+    return static_cast<T>(a / b);
   }
   template <class B>
   B lanes(const B& a, const B& b) const {

@@ -5,7 +5,8 @@
 ///
 /// Fresh memory costs more than most kernels that fill it (page faults on the CPU, a
 /// synchronisation on a GPU), so blocks go to a list of their size class and come back from there.
-/// Classes are four to a power of two: at most a quarter of a block is unused.
+/// Classes are multiples of 256 bytes up to 1 KiB, then four to a power of two, of whose blocks at
+/// most a fifth is unused, then multiples of 2 MiB.
 
 #include <algorithm>
 #include <array>

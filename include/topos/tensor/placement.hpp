@@ -5,20 +5,26 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
 #include <topos/tensor/tensor.hpp>
 
 namespace topos {
 
 namespace detail {
 
-/// Copies host memory into a buffer, in its device's queue; blocks until the memory was read.
+/// Copies host memory into a buffer that nothing queued knows yet; blocks until the memory was
+/// read.
 inline void copy_from_host(const buffer& to, std::size_t byte_offset, const void* from,
                            std::size_t bytes, std::source_location where) {
   if (bytes == 0) return;
+  void* target = static_cast<std::byte*>(to.data()) + byte_offset;
+  if (to.where().kind() == device_kind::cpu) {
+    std::memcpy(target, from, bytes);
+    return;
+  }
   queue& q = queue_of(to.where(), where);
-  q.submit({}, {to}, static_cast<index_t>(bytes / sizeof(float)),
-           [target = static_cast<std::byte*>(to.data()) + byte_offset, from,
-            bytes](const auto& stream) { stream.copy(target, from, bytes); });
+  q.submit({}, {to}, always_queued,
+           [target, from, bytes](const auto& stream) { stream.copy(target, from, bytes); });
   q.wait(to);
 }
 
