@@ -3,6 +3,8 @@
 # What the scripts share: where things are, and how what is missing gets installed. Sourced, not run.
 
 topos_root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
+# One cache serves all checkouts: paths inside of a checkout do not count.
+export CCACHE_BASEDIR="$topos_root" CCACHE_NOHASHDIR=1
 topos_deps="${TOPOS_DEPS_DIR:-$topos_root/.deps}"
 # One meaning for the build and the scripts, whatever folder they are started from.
 case "$topos_deps" in /*) ;; *) topos_deps="$PWD/$topos_deps" ;; esac
