@@ -59,6 +59,12 @@ void for_each_parameter(M& m, const std::string& prefix, const Use& use) {
   });
 }
 
+/// Tells a source that can give memory back that a tensor is not needed any more.
+template <class Source>
+void release(const Source& source, const std::string& name) {
+  if constexpr (requires { source.release(name); }) source.release(name);
+}
+
 template <class M>
 void tell_loaded(M& m) {
   m.parameters([](const char*, auto& part) {
@@ -109,7 +115,7 @@ void load(M& m, const Source& source, const std::vector<std::string>& ignored = 
     auto value = empty<float>(p.shape(), p.device(), where);
     topos::detail::copy_from_host(value.memory(), 0, bytes.data(), bytes.size(), where);
     p.set(std::move(value));
-    if constexpr (requires { source.release(name); }) source.release(name);
+    detail::release(source, name);
   });
   detail::tell_loaded(m);
 }
