@@ -5,17 +5,15 @@
 
 #include <cstdint>
 #include <exception>
-#include <initializer_list>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <source_location>
-#include <span>
 #include <topos/async/host_worker.hpp>
 #include <topos/backend/backend.hpp>
 #include <topos/device/runtime.hpp>
 #include <topos/memory/buffer.hpp>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -64,6 +62,7 @@ class queue {
     if (worker_) {
       if (in_place_scopes() > 0) {
         for (const buffer& read : reads) worker_->wait(read.ticket());
+        const backend::host::thread_limit one_thread(worker_->in_place());
         run(work, worker_->in_place(), reads, writes);
         return;
       }

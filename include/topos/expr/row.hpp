@@ -29,6 +29,7 @@ struct memory_row {
   // Out of line, so that the common case stays small enough to be inlined.
   [[gnu::noinline]] auto apart(index_t j, index_t count) const {
     if (step == 0) return lane::splat(*data);
+    if (step == 1) return lane::load_partial(data + j, count);
     T values[lane::width<T>] = {};
     for (index_t i = 0; i < count; ++i) values[i] = data[(j + i) * step];
     return lane::load(values);

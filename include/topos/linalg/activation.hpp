@@ -4,7 +4,6 @@
 /// What a matrix product may do to its result while that is in registers.
 
 #include <cstdint>
-#include <topos/expr/operations.hpp>
 
 namespace topos {
 

@@ -150,7 +150,6 @@ class onednn_provider {
   static void run(const backend::host::stream& stream, const weights& w, const product& p) {
     // A kernel is compiled for its number of rows: whole blocks and a rest need few kernels.
     const index_t rest = p.m % row_block;
-    const backend::host::thread_limit threads(stream);
     run_rows(stream, w, p, 0, p.m - rest);
     run_rows(stream, w, p, p.m - rest, rest);
   }
