@@ -13,6 +13,7 @@
 #include <string>
 #include <thread>
 #include <topos/async/event.hpp>
+#include <topos/async/in_place_scope.hpp>
 #include <topos/async/queue.hpp>
 #include <vector>
 
@@ -117,6 +118,42 @@ TEST(queue, keeps_what_queued_work_needs) {
   }
   q.drain();
   EXPECT_EQ(watched.use_count(), 1);
+}
+
+TEST(queue, owns_nothing_that_its_own_device_works_on) {
+  queue& q = queue_on(topos::cpu());
+  const buffer in = some();
+  const buffer out = some();
+  {
+    const support::gate held(q);
+    q.submit({in}, {out}, always_queued, [](const auto&) {});
+
+    EXPECT_TRUE(in.is_unique());
+    EXPECT_TRUE(in.is_held());
+    EXPECT_TRUE(out.is_unique());
+    EXPECT_TRUE(out.is_held());
+  }
+  q.drain();
+  EXPECT_FALSE(in.is_held());
+  EXPECT_FALSE(out.is_held());
+}
+
+TEST(queue, in_place_scope_overwrites_nothing_that_queued_work_reads) {
+  queue& q = queue_on(topos::cpu());
+  const buffer shared = some();
+  int& value = *static_cast<int*>(shared.data());
+  value = 1;
+  int seen = 0;
+  q.submit({shared}, {}, always_queued, [&](const auto&) {
+    for (int i = 0; i < 1000; ++i) std::this_thread::yield();  // time to be overtaken in
+    seen = value;
+  });
+
+  const topos::in_place_scope scope;
+  q.submit({}, {shared}, always_queued, [&](const auto&) { value = 2; });
+
+  EXPECT_EQ(seen, 1);
+  EXPECT_EQ(value, 2);
 }
 
 TEST(queue, failure_keeps_its_type_and_content) {

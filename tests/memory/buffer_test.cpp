@@ -8,7 +8,9 @@
 #include <cstdint>
 #include <cstdlib>
 #include <exception>
+#include <memory>
 #include <stdexcept>
+#include <thread>
 #include <topos/memory/buffer.hpp>
 #include <type_traits>
 #include <utility>
@@ -103,6 +105,105 @@ TEST(buffer, reused_memory_starts_clean) {
   EXPECT_EQ(next.data(), data) << "the pool keeps it";
   EXPECT_EQ(next.poison(), nullptr);
   EXPECT_EQ(next.ticket(), 0U);
+}
+
+TEST(buffer, is_unique_while_nobody_else_owns_it) {
+  buffer first(topos::cpu(), 8);
+  EXPECT_TRUE(first.is_unique());
+  EXPECT_FALSE(buffer().is_unique());
+
+  buffer second = first;
+  EXPECT_FALSE(first.is_unique());
+  EXPECT_FALSE(second.is_unique());
+
+  second = buffer();
+  EXPECT_TRUE(first.is_unique());
+}
+
+TEST(buffer, holds_keep_memory_without_owning_it) {
+  const std::size_t before = memory_stats(topos::cpu()).in_use;
+  buffer owner(topos::cpu(), 1000);
+  {
+    buffer::hold held{buffer(owner)};
+    EXPECT_FALSE(owner.is_unique()) << "an owner until it is told otherwise";
+    EXPECT_FALSE(owner.is_held());
+
+    held.disown();
+    held.disown();
+    EXPECT_TRUE(owner.is_unique());
+    EXPECT_TRUE(owner.is_held());
+    EXPECT_EQ(owner.use_count(), 2);
+    EXPECT_EQ(held.data(), owner.data());
+
+    const buffer::hold moved = std::move(held);
+    EXPECT_EQ(owner.use_count(), 2);
+    owner = buffer();
+    EXPECT_EQ(memory_stats(topos::cpu()).in_use, before + 1024);
+  }
+  EXPECT_EQ(memory_stats(topos::cpu()).in_use, before);
+}
+
+TEST(buffer, holds_share_ticket_and_poison) {
+  const buffer owner(topos::cpu(), 8);
+  const buffer::hold held{buffer(owner)};
+
+  held.set_ticket(3);
+  held.set_poison(std::make_exception_ptr(std::out_of_range("gone")));
+
+  EXPECT_EQ(owner.ticket(), 3U);
+  EXPECT_THROW(std::rethrow_exception(owner.poison()), std::out_of_range);
+  owner.set_ticket(0);
+}
+
+TEST(buffer, adopted_memory_goes_back_to_its_maker_once) {
+  int released = 0;
+  std::int32_t values[3] = {1, 2, 3};
+  const std::size_t before = memory_stats(topos::cpu()).in_use;
+  {
+    buffer first = buffer::adopt(topos::cpu(), values, sizeof values,
+                                 std::shared_ptr<void>(values, [&](void*) { ++released; }));
+    EXPECT_EQ(first.data(), values);
+    EXPECT_EQ(first.size(), sizeof values);
+    EXPECT_EQ(first.where(), topos::cpu());
+    EXPECT_EQ(first.ticket(), 0U);
+    EXPECT_TRUE(first.is_unique());
+    EXPECT_EQ(memory_stats(topos::cpu()).in_use, before);
+
+    buffer::hold last{buffer(first)};
+    last.disown();
+    first = buffer();
+    EXPECT_EQ(released, 0);
+  }
+  EXPECT_EQ(released, 1);
+}
+
+TEST(buffer, read_only_memory_is_never_unique) {
+  const float constant = 1;
+
+  const buffer b = buffer::adopt(topos::cpu(), &constant, sizeof constant, nullptr);
+
+  EXPECT_FALSE(b.is_unique());
+  EXPECT_EQ(b.use_count(), 1);
+  EXPECT_EQ(b.data(), &constant);
+}
+
+TEST(buffer, owners_on_many_threads_leave_one) {
+  const buffer shared(topos::cpu(), 8);
+  const auto work = [&] {
+    for (int round = 0; round < 2000; ++round) {
+      const buffer copy = shared;
+      buffer::hold held{buffer(copy)};
+      held.disown();
+    }
+  };
+
+  std::thread first(work);
+  std::thread second(work);
+  first.join();
+  second.join();
+
+  EXPECT_TRUE(shared.is_unique());
+  EXPECT_EQ(shared.use_count(), 1);
 }
 
 class buffer_death : public testing::Test {

@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <source_location>
+#include <span>
 #include <topos/async/host_worker.hpp>
 #include <topos/backend/backend.hpp>
 #include <topos/device/runtime.hpp>
@@ -62,6 +63,10 @@ class queue {
     if (worker_) {
       if (in_place_scopes() > 0) {
         for (const buffer& read : reads) worker_->wait(read.ticket());
+        // Work that is queued may still read what this overwrites.
+        for (const buffer& written : writes) {
+          if (written.is_held()) worker_->drain();
+        }
         const backend::host::thread_limit one_thread(worker_->in_place());
         run(work, worker_->in_place(), reads, writes);
         return;
@@ -70,13 +75,21 @@ class queue {
           worker_->try_in_place([&](const auto& stream) { run(work, stream, reads, writes); })) {
         return;
       }
+      std::vector<buffer::hold> read(hold(reads));
+      std::vector<buffer::hold> written(hold(writes));
+      // Moving a vector leaves its elements where they are.
+      const std::span<buffer::hold> all[] = {read, written};
       worker_->submit(
           [&](std::uint64_t ticket) {
-            for (const buffer& written : writes) written.set_ticket(ticket);
+            for (const buffer::hold& w : all[1]) w.set_ticket(ticket);
+            for (const std::span<buffer::hold> holds : all) {
+              for (buffer::hold& h : holds) {
+                if (h.where() == device_) h.disown();  // another device's queue overtakes this one
+              }
+            }
           },
-          [work = std::move(work), reads = std::move(reads), writes](const auto& stream) {
-            run(work, stream, reads, writes);
-          });
+          [work = std::move(work), read = std::move(read),
+           written = std::move(written)](const auto& stream) { run(work, stream, read, written); });
     } else {
       // Recursive: work may enqueue further work.
       const std::lock_guard lock(mutex_);
@@ -114,11 +127,19 @@ class queue {
   }
 
  private:
-  template <class Work, class Stream>
-  static void run(const Work& work, const Stream& stream, const std::vector<buffer>& reads,
-                  const std::vector<buffer>& writes) noexcept {
+  static std::vector<buffer::hold> hold(std::vector<buffer>& all) {
+    std::vector<buffer::hold> holds;
+    holds.reserve(all.size());
+    for (buffer& each : all) holds.emplace_back(std::move(each));
+    return holds;
+  }
+
+  // On buffers, or on what is held of them.
+  template <class Work, class Stream, class Buffers>
+  static void run(const Work& work, const Stream& stream, const Buffers& reads,
+                  const Buffers& writes) noexcept {
     std::exception_ptr failure;
-    for (const buffer& read : reads) {
+    for (const auto& read : reads) {
       if (!failure) failure = read.poison();
     }
     if (!failure) {
@@ -129,7 +150,7 @@ class queue {
       }
     }
     if (!failure) return;
-    for (const buffer& written : writes) written.set_poison(failure);
+    for (const auto& written : writes) written.set_poison(failure);
   }
 
   device device_;

@@ -11,6 +11,7 @@
 ///     describe(index)              their properties
 ///     allocate(index, bytes)       raw memory, aligned to `alignment`; throws out_of_memory
 ///     deallocate(index, p, bytes)  takes it back
+///     finish(index)                blocks until all that was launched there is done
 ///     stream                       an in-order queue of work on one device, see host.hpp
 ///
 /// and a further one is one more file beside these and one more line in `visit`.

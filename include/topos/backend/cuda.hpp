@@ -102,6 +102,15 @@ struct cuda {
     cudaSetDevice(before);
   }
 
+  /// Blocks until all that was launched on a device, by anyone, is done.
+  static void finish(int index) noexcept {
+    int before = 0;
+    cudaGetDevice(&before);
+    cudaSetDevice(index);
+    cudaDeviceSynchronize();
+    cudaSetDevice(before);
+  }
+
   class stream;
 };
 
@@ -205,6 +214,7 @@ struct cuda {
   [[noreturn]] static device_properties describe(int) { absent(); }
   [[noreturn]] static void* allocate(int, std::size_t) { absent(); }
   static void deallocate(int, void*, std::size_t) noexcept {}
+  static void finish(int) noexcept {}
 
   class stream {
    public:

@@ -87,6 +87,9 @@ struct host {
     std::free(pointer);
   }
 
+  /// Nothing is left to wait for: what a stream runs is done when it returns.
+  static void finish(int /*index*/) noexcept {}
+
   class stream;
   class thread_limit;
 };

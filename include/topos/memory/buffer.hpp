@@ -11,6 +11,7 @@
 #include <source_location>
 #include <topos/device/device.hpp>
 #include <topos/memory/pool.hpp>
+#include <utility>
 
 namespace topos {
 
@@ -18,8 +19,13 @@ namespace topos {
 ///
 /// A buffer also carries what the queue needs to know of its content: the ticket of the work that
 /// writes it, and what that work failed with.
+///
+/// Every buffer is an owner of its block. Work that is queued holds blocks without owning them
+/// (`hold`), so that who owns a block alone may let later work of the same queue write into it.
 class buffer {
  public:
+  class hold;
+
   /// No memory.
   buffer() = default;
 
@@ -28,8 +34,32 @@ class buffer {
   buffer(device d, std::size_t bytes, std::source_location where = std::source_location::current())
       : block_(allocate(d, bytes, where)) {}
 
+  /// Memory on `d` that another made; memory_stats does not count it. It has to stay as it is
+  /// until `keeper` is released, which the last reference does, on any thread, once no work uses
+  /// the memory any more; releasing must not throw. It may have any alignment.
+  [[nodiscard]] static buffer adopt(device d, void* data, std::size_t bytes,
+                                    std::shared_ptr<void> keeper) {
+    return buffer(new block(d, nullptr, data, bytes, std::move(keeper), false));
+  }
+
+  /// The same of memory that nobody may write to: it is never unique.
+  [[nodiscard]] static buffer adopt(device d, const void* data, std::size_t bytes,
+                                    std::shared_ptr<void> keeper) {
+    return buffer(new block(d, nullptr, const_cast<void*>(data), bytes, std::move(keeper), true));
+  }
+
+  buffer(const buffer& other) noexcept : block_(other.block_) {
+    if (block_ != nullptr) block_->references.fetch_add(owner, std::memory_order_relaxed);
+  }
+  buffer(buffer&& other) noexcept : block_(std::exchange(other.block_, nullptr)) {}
+  buffer& operator=(buffer other) noexcept {
+    std::swap(block_, other.block_);
+    return *this;
+  }
+  ~buffer() { release(block_, owner); }
+
   /// The device whose memory this is.
-  [[nodiscard]] device where() const noexcept { return block_ ? block_->owner->where() : device(); }
+  [[nodiscard]] device where() const noexcept { return block_ ? block_->place : device(); }
 
   /// The first byte; of use on its device, and only to queued work or once that is done.
   [[nodiscard]] void* data() const noexcept { return block_ ? block_->data : nullptr; }
@@ -37,8 +67,22 @@ class buffer {
   /// Bytes that may be used.
   [[nodiscard]] std::size_t size() const noexcept { return block_ ? block_->bytes : 0; }
 
-  /// How many references there are.
-  [[nodiscard]] long use_count() const noexcept { return block_.use_count(); }
+  /// How many references there are, those of queued work too.
+  [[nodiscard]] long use_count() const noexcept {
+    return static_cast<long>(references() & references_mask);
+  }
+
+  /// True if this is the only owner of memory that may be written: work that is enqueued on its
+  /// device now may write into it, and nobody sees the difference.
+  [[nodiscard]] bool is_unique() const noexcept {
+    return references() >> owners_shift == 1 && !block_->read_only;
+  }
+
+  /// True while work is queued that needs the memory.
+  [[nodiscard]] bool is_held() const noexcept {
+    const std::uint64_t now = references();
+    return (now & references_mask) != now >> owners_shift;
+  }
 
   /// The ticket of the last queued work that writes this; 0: none, the content is there.
   [[nodiscard]] std::uint64_t ticket() const noexcept {
@@ -59,33 +103,103 @@ class buffer {
   friend bool operator==(const buffer&, const buffer&) = default;
 
  private:
+  // A block's one counter: all references in its lower half, the owners among them in its upper.
+  static constexpr unsigned owners_shift = 32;
+  static constexpr std::uint64_t references_mask = 0xffffffff;
+  static constexpr std::uint64_t reference = 1;
+  static constexpr std::uint64_t ownership = std::uint64_t{1} << owners_shift;
+  static constexpr std::uint64_t owner = reference | ownership;
+
   struct block {
-    block(detail::pool* p, void* d, std::size_t b) noexcept : owner(p), data(d), bytes(b) {}
-    ~block() { owner->deallocate(data, bytes); }
+    block(device where, detail::pool* from, void* d, std::size_t b, std::shared_ptr<void> k,
+          bool constant) noexcept
+        : place(where), pool(from), data(d), bytes(b), keeper(std::move(k)), read_only(constant) {}
+    ~block() {
+      if (pool != nullptr) {
+        pool->deallocate(data, bytes);
+      } else if (keeper) {
+        // Launched work may still use it, and what releases it knows nothing of our queue.
+        backend::visit(place.kind(), [&](auto b) { decltype(b)::finish(place.index()); });
+      }
+    }
     block(const block&) = delete;
     block& operator=(const block&) = delete;
 
-    detail::pool* owner;
+    device place;
+    detail::pool* pool;  // null: the memory is another's
     void* data;
     std::size_t bytes;
+    std::shared_ptr<void> keeper;
+    bool read_only;
+    std::atomic<std::uint64_t> references{owner};
     std::atomic<std::uint64_t> ticket{0};
     std::exception_ptr poison;
   };
 
-  static std::shared_ptr<block> allocate(device d, std::size_t bytes, std::source_location where) {
+  explicit buffer(block* made) noexcept : block_(made) {}
+
+  // Acquires what owners that are gone did before they went.
+  [[nodiscard]] std::uint64_t references() const noexcept {
+    return block_ ? block_->references.load(std::memory_order_acquire) : 0;
+  }
+
+  static void release(block* b, std::uint64_t kind) noexcept {
+    if (b == nullptr) return;
+    // The last reference need not count down: nobody is left to count with it.
+    if (b->references.load(std::memory_order_acquire) == kind ||
+        (b->references.fetch_sub(kind, std::memory_order_acq_rel) & references_mask) == reference) {
+      delete b;
+    }
+  }
+
+  static block* allocate(device d, std::size_t bytes, std::source_location where) {
     detail::require_runtime(where);
     detail::pool& pool = detail::pool_of(d);
     const std::size_t rounded = detail::pool::class_of(bytes);
     void* data = pool.allocate(rounded, where);
     try {
-      return std::make_shared<block>(&pool, data, rounded);
+      return new block(d, &pool, data, rounded, nullptr, false);
     } catch (...) {
       pool.deallocate(data, rounded);
       throw;
     }
   }
 
-  std::shared_ptr<block> block_;
+  block* block_ = nullptr;
+};
+
+/// What queued work keeps of a buffer: its memory, and what the queue needs to know of it.
+class buffer::hold {
+ public:
+  /// Takes a buffer's place, as an owner for now.
+  explicit hold(buffer&& b) noexcept : buffer_(std::move(b)) {}
+  hold(hold&& other) noexcept
+      : buffer_(std::move(other.buffer_)), owns_(std::exchange(other.owns_, true)) {}
+  hold& operator=(hold&&) = delete;
+  ~hold() {
+    if (!owns_) release(std::exchange(buffer_.block_, nullptr), reference);
+  }
+
+  /// Stops owning the memory, and keeps it. To be called where the work can no longer be overtaken
+  /// by work that an owner enqueues from now on.
+  void disown() noexcept {
+    if (buffer_.block_ == nullptr || !owns_) return;
+    buffer_.block_->references.fetch_sub(ownership, std::memory_order_release);
+    owns_ = false;
+  }
+
+  [[nodiscard]] device where() const noexcept { return buffer_.where(); }
+  [[nodiscard]] void* data() const noexcept { return buffer_.data(); }
+  [[nodiscard]] std::uint64_t ticket() const noexcept { return buffer_.ticket(); }
+  void set_ticket(std::uint64_t ticket) const noexcept { buffer_.set_ticket(ticket); }
+  [[nodiscard]] std::exception_ptr poison() const noexcept { return buffer_.poison(); }
+  void set_poison(std::exception_ptr failure) const noexcept {
+    buffer_.set_poison(std::move(failure));
+  }
+
+ private:
+  buffer buffer_;
+  bool owns_ = true;
 };
 
 }  // namespace topos
