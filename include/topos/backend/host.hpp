@@ -22,6 +22,7 @@
 #include <topos/backend/kind.hpp>
 #include <topos/core/config.hpp>
 #include <topos/core/error.hpp>
+#include <type_traits>
 
 namespace topos::backend {
 
@@ -102,7 +103,11 @@ class host::stream {
  public:
   using backend = host;
 
-  explicit stream(int /*index*/ = 0, bool in_place = false) : in_place_(in_place) {}
+  explicit stream(int /*index*/ = 0, bool in_place = false)
+      : space_(in_place ? one_thread() : execution_space()), in_place_(in_place) {}
+
+  /// Launches on an execution-space instance of the user's.
+  explicit stream(const execution_space& space) : space_(space), in_place_(false) {}
 
   /// The execution-space instance on which a user's own kernels run.
   [[nodiscard]] const execution_space& space() const { return space_; }
@@ -152,6 +157,14 @@ class host::stream {
   }
 
  private:
+  // An instance for what runs on the calling thread alone.
+  [[nodiscard]] static execution_space one_thread() {
+    if constexpr (std::is_constructible_v<execution_space, int>)  // OpenMP's number of threads
+      return execution_space(1);
+    else
+      return execution_space();
+  }
+
   // Memory that one thread keeps from launch to launch.
   class scratch_memory {
    public:
