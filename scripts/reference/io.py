@@ -24,6 +24,9 @@ NPY = {
     "c64_2": np.array([1 + 2j, 3 - 4j], "<c8"),
     "f32_big_endian": np.arange(2, dtype=">f4"),
     "f32_fortran": np.asfortranarray(np.arange(6, dtype="<f4").reshape(2, 3)),
+    "f64_fortran_big_endian": np.asfortranarray(np.arange(12, dtype=">f8").reshape(2, 3, 2)),
+    "i16_fortran_5": np.asfortranarray(np.arange(5, dtype="<i2")),
+    "c64_big_endian": np.array([1 + 2j, 3 - 4j], ">c8"),
     "structure": np.zeros(2, [("a", "<f4"), ("b", "<i4")]),
 }
 TENSORS = {

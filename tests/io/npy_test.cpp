@@ -15,10 +15,13 @@
 #include <topos/io/npy.hpp>
 #include <vector>
 
+#include "../support/devices.hpp"
+
 namespace {
 
 using topos::index_t;
 using topos::io_error;
+using topos::load_npy;
 using topos::read_npy;
 using topos::write_npy;
 using topos_test::message_of;
@@ -84,17 +87,29 @@ TEST(read_npy, refuses_elements_of_another_type) {
   };
 
   EXPECT_TRUE(says(refused("f64_3.npy"), {"f64_3.npy", "'<f8'", "'<f4' (float32)"}));
-  EXPECT_TRUE(says(refused("f32_big_endian.npy"), {"'>f4'"}));
   EXPECT_TRUE(says(refused("bool_3.npy"), {"'|b1'"}));
 }
 
-TEST(read_npy, refuses_other_layouts) {
-  const auto refused = [](const char* name) {
-    return message_of<io_error>([&] { static_cast<void>(read_npy<float>(peer_file(name))); });
-  };
+TEST(read_npy, puts_other_orders_into_c_order) {
+  const auto fortran = read_npy<float>(peer_file("f32_fortran.npy"));
+  EXPECT_EQ(fortran.shape, (shape{2, 3}));
+  EXPECT_EQ(fortran.values, (std::vector<float>{0, 1, 2, 3, 4, 5}));
 
-  EXPECT_TRUE(says(refused("f32_fortran.npy"), {"Fortran order"}));
-  EXPECT_TRUE(says(refused("structure.npy"), {"arrays of structures"}));
+  EXPECT_EQ(read_npy<float>(peer_file("f32_big_endian.npy")).values, (std::vector<float>{0, 1}));
+
+  const auto both = read_npy<double>(peer_file("f64_fortran_big_endian.npy"));
+  EXPECT_EQ(both.shape, (shape{2, 3, 2}));
+  EXPECT_EQ(both.values, (std::vector<double>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}));
+
+  const auto complex = read_npy<Kokkos::complex<float>>(peer_file("c64_big_endian.npy"));
+  EXPECT_EQ(complex.values[1], Kokkos::complex<float>(3, -4));
+}
+
+TEST(read_npy, refuses_structures) {
+  const std::string message =
+      message_of<io_error>([] { static_cast<void>(read_npy<float>(peer_file("structure.npy"))); });
+
+  EXPECT_TRUE(says(message, {"arrays of structures"}));
 }
 
 TEST(read_npy, truncated_anywhere_is_refused) {
@@ -156,6 +171,90 @@ TEST(read_npy, shape_takes_exactly_the_bytes_of_the_file) {
   EXPECT_TRUE(says(refused("(2,)", 9), {"the file has 9"}));
   EXPECT_TRUE(says(refused("(4294967296, 4294967296)", 0), {"does not fit 63 bits"}));
   EXPECT_TRUE(says(refused("(4611686018427387904,)", 0), {"does not fit 63 bits"}));
+}
+
+// Whether memory is a mapping of a file, which is read-only.
+bool is_shared(const topos::buffer& memory) {
+  return memory.data() != nullptr && !memory.is_unique();
+}
+
+TEST(load_npy, shares_the_file) {
+  const std::size_t before = topos::memory_stats(topos::cpu()).in_use;
+
+  const auto x = load_npy<float, 2>(peer_file("f32_2x3.npy"), topos::cpu());
+
+  EXPECT_EQ(x.shape(), (topos::shape<2>{2, 3}));
+  EXPECT_EQ(support::values_of(x), quarters);
+  EXPECT_TRUE(is_shared(x.memory()));
+  EXPECT_EQ(x.memory().use_count(), 1);
+  EXPECT_EQ(topos::memory_stats(topos::cpu()).in_use, before);
+}
+
+TEST(load_npy, reads_every_type_to_every_device) {
+  support::on_each_device([](topos::device d) {
+    const auto f16 = load_npy<topos::f16, 1>(peer_file("f16_4.npy"), d);
+    EXPECT_EQ(f16.device(), d);
+    EXPECT_EQ(support::values_of(f16)[3], 65504.0F);
+    EXPECT_EQ(support::values_of(load_npy<double, 1>(peer_file("f64_3.npy"), d))[1], -2.25);
+    EXPECT_EQ(support::values_of(load_npy<std::int64_t, 0>(peer_file("i64_scalar.npy"), d))[0], -7);
+    EXPECT_EQ(support::values_of(load_npy<std::int16_t, 1>(peer_file("i16_fortran_5.npy"), d))[4],
+              4);
+    EXPECT_EQ(support::values_of(load_npy<std::uint8_t, 3>(peer_file("u8_1x1x5.npy"), d))[4], 4);
+    EXPECT_EQ(support::values_of(load_npy<bool, 1>(peer_file("bool_3.npy"), d)),
+              (std::vector<bool>{true, false, true}));
+    EXPECT_EQ(support::values_of(load_npy<Kokkos::complex<float>, 1>(peer_file("c64_2.npy"), d))[0],
+              Kokkos::complex<float>(1, 2));
+    EXPECT_EQ((load_npy<float, 2>(peer_file("f32_12345678x0.npy"), d).shape()),
+              (topos::shape<2>{12345678, 0}));
+  });
+}
+
+TEST(load_npy, copies_what_lies_otherwise) {
+  const auto x = load_npy<double, 3>(peer_file("f64_fortran_big_endian.npy"), topos::cpu());
+  EXPECT_FALSE(is_shared(x.memory()));
+  EXPECT_EQ(support::values_of(x)[11], 11);
+
+  const scratch folder;
+  write_file(folder / "odd.npy",
+             npy_file(dictionary("(1,)") + std::string(1, ' ')) + std::string("\0\0\x80\x3f", 4));
+  const auto odd = load_npy<float, 1>(folder / "odd.npy", topos::cpu());
+  EXPECT_FALSE(is_shared(odd.memory())) << "its elements are not aligned";
+  EXPECT_EQ(support::values_of(odd), std::vector<float>{1});
+}
+
+TEST(load_npy, outlives_the_name_of_its_file) {
+  const scratch folder;
+  write_npy<float>(folder / "file.npy", shape{2, 3}, quarters);
+  const auto x = load_npy<float, 2>(folder / "file.npy", topos::cpu());
+
+  write_npy<float>(folder / "file.npy", shape{1}, std::vector<float>{9});
+
+  EXPECT_EQ(support::values_of(x), quarters);
+}
+
+TEST(load_npy, refuses_what_is_not_such_a_tensor) {
+  const scratch folder;
+  write_file(folder / "bool.npy",
+             npy_file("{'descr': '|b1', 'fortran_order': False, 'shape': (3,)}") + "\1\2\1");
+
+  const std::string rank = message_of<topos::shape_mismatch>(
+      [] { static_cast<void>(load_npy<float, 3>(peer_file("f32_2x3.npy"), topos::cpu())); });
+  const std::string truth = message_of<io_error>(
+      [&] { static_cast<void>(load_npy<bool, 1>(folder / "bool.npy", topos::cpu())); });
+
+  EXPECT_TRUE(says(rank, {"f32_2x3.npy", "(2, 3)", "3 axes"}));
+  EXPECT_TRUE(says(truth, {"element 1 of a bool array is 2"}));
+  EXPECT_THROW(static_cast<void>(load_npy<double, 2>(peer_file("f32_2x3.npy"), topos::cpu())),
+               topos::dtype_mismatch);
+}
+
+TEST(write_npy, writes_a_tensor_from_any_device) {
+  const scratch folder;
+  support::on_each_device([&](topos::device d) {
+    write_npy(folder / "file.npy", support::tensor_on<2>(d, {2, 3}, quarters));
+
+    EXPECT_EQ(read_file(folder / "file.npy"), read_file(peer_file("f32_2x3.npy")));
+  });
 }
 
 TEST(write_npy, writes_numpys_bytes) {

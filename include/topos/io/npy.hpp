@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
-#include <cstdint>
-#include <cstring>
 #include <filesystem>
 #include <optional>
 #include <source_location>
@@ -18,9 +16,13 @@
 #include <topos/core/dtype.hpp>
 #include <topos/core/error.hpp>
 #include <topos/core/shape.hpp>
+#include <topos/device/default_device.hpp>
+#include <topos/io/detail/npy_file.hpp>
 #include <topos/io/detail/npy_header.hpp>
 #include <topos/io/detail/output_file.hpp>
-#include <topos/io/mapped_file.hpp>
+#include <topos/tensor/from_blob.hpp>
+#include <topos/tensor/placement.hpp>
+#include <topos/tensor/tensor.hpp>
 #include <utility>
 #include <vector>
 
@@ -150,6 +152,14 @@ void write_npy(const std::filesystem::path& path, std::span<const index_t> shape
   file.close(where);
 }
 
+/// Writes the elements of a tensor on any device; waits for them.
+template <npy_element T, std::size_t Rank>
+void write_npy(const std::filesystem::path& path, const tensor<T, Rank>& x,
+               std::source_location where = std::source_location::current()) {
+  const tensor<T, Rank> here = device_put(x, cpu(), where);
+  write_npy<T>(path, here.shape(), here.host(where), where);
+}
+
 /// An array that was read: its extents, and its values in row-major order.
 template <npy_element T>
 struct npy_array {
@@ -157,48 +167,45 @@ struct npy_array {
   std::vector<T> values;
 };
 
-/// Reads an array of type T (of a file of bool: std::uint8_t). Throws `io_error` if the file is not
-/// a little-endian .npy file in C order of exactly the bytes that its shape takes, and
-/// `dtype_mismatch` if its elements have another type.
+/// Reads an array of type T (of a file of bool: std::uint8_t), of either byte order, in C or
+/// Fortran order. Throws `io_error` if the file is not a .npy file of exactly the bytes that its
+/// shape takes, and `dtype_mismatch` if its elements have another type.
 template <npy_element T>
   requires(!std::same_as<T, bool>)
 [[nodiscard]] npy_array<T> read_npy(const std::filesystem::path& path,
                                     std::source_location where = std::source_location::current()) {
-  const mapped_file file(path, where);
-  const std::span<const std::byte> all = file.bytes();
-  const std::string origin = detail::concat(detail::printable(path.string()), ": npy: ");
-  detail::npy_header header;
-  try {
-    header = detail::read_npy_header({reinterpret_cast<const char*>(all.data()), all.size()});
-  } catch (const detail::npy_error& e) {
-    throw io_error(origin + e.message, where);
-  }
-  const bool bool_as_byte = std::same_as<T, std::uint8_t> && header.descr == "|b1";
-  if (header.descr != detail::npy_descr(dtype_v<T>) && !bool_as_byte) {
-    throw dtype_mismatch(detail::concat(origin, "elements are ", detail::printable(header.descr),
-                                        ", asked for were '", detail::npy_descr(dtype_v<T>), "' (",
-                                        dtype_name_v<T>, ")"),
+  const detail::npy_file<T> file(path, where);
+  npy_array<T> array{file.shape(), std::vector<T>(file.size())};
+  file.copy_to(array.values.data());
+  return array;
+}
+
+/// A tensor of an array in a .npy file. On the CPU it shares the file's pages, which are read when
+/// they are used and never written, unless the elements have another order of bytes or axes than
+/// the tensor: then, and to a GPU, they are copied, which blocks. The file must not change as long
+/// as the tensor and what is computed from it need it. Throws as `read_npy`, and `shape_mismatch`
+/// if the array has another number of axes.
+template <npy_element T, std::size_t Rank>
+[[nodiscard]] tensor<T, Rank> load_npy(
+    const std::filesystem::path& path, device d = default_device::current(),
+    std::source_location where = std::source_location::current()) {
+  const detail::npy_file<T> file(path, where);
+  if (file.shape().size() != Rank) {
+    throw shape_mismatch(detail::concat(file.origin(), "the array ", to_string(file.shape()),
+                                        " has not ", Rank, " axes"),
                          where);
   }
-  index_t bytes = sizeof(T);
-  for (const index_t extent : header.shape) {
-    if (__builtin_mul_overflow(bytes, extent, &bytes)) {
-      throw io_error(
-          detail::concat(origin, "shape ", to_string(header.shape), " does not fit 63 bits"),
-          where);
-    }
+  shape<Rank> extents{};
+  for (std::size_t axis = 0; axis < Rank; ++axis) extents[axis] = file.shape()[axis];
+  const T* const elements = file.in_place();
+  if (elements == nullptr || file.size() == 0) {
+    tensor<T, Rank> here(extents, cpu(), where);
+    file.copy_to(here.data());
+    return device_put(here, d, where);
   }
-  const std::size_t here = all.size() - header.size;
-  if (static_cast<std::size_t>(bytes) != here) {
-    throw io_error(detail::concat(origin, "shape ", to_string(header.shape), " of ",
-                                  dtype_name_v<T>, " takes ", bytes, " bytes, the file has ", here),
-                   where);
-  }
-  npy_array<T> array{std::move(header.shape), std::vector<T>(here / sizeof(T))};
-  if (here != 0) {
-    std::memcpy(static_cast<void*>(array.values.data()), all.data() + header.size, here);
-  }
-  return array;
+  const auto mapped =
+      detail::adopt_elements<T>("load_npy", elements, extents, cpu(), file.mapping(), where);
+  return device_put(mapped, d, where);
 }
 
 }  // namespace topos

@@ -24,12 +24,13 @@
 namespace topos::detail {
 
 static_assert(std::endian::native == std::endian::little,
-              "npy: arrays are written and read in little-endian order");
+              "npy: memory is taken to be little-endian");
 
 /// What a header says, and how many bytes it takes with all before it.
 struct npy_header {
   std::string descr;
   std::vector<index_t> shape;
+  bool fortran_order = false;
   std::size_t size = 0;
 };
 
@@ -90,7 +91,7 @@ class npy_dictionary {
         header.descr = string();
       } else if (key == "fortran_order") {
         once(order, key);
-        if (boolean()) throw npy_error{"Fortran order is not supported: save it in C order"};
+        header.fortran_order = boolean();
       } else if (key == "shape") {
         once(shape, key);
         header.shape = tuple();
