@@ -9,6 +9,7 @@
 #include <topos/core/config.hpp>
 #include <topos/core/dtype.hpp>
 #include <topos/core/error.hpp>
+#include <topos/core/promotion.hpp>
 #include <topos/core/shape.hpp>
 #include <topos/core/version.hpp>
 #include <topos/device/default_device.hpp>
@@ -17,6 +18,12 @@
 #include <topos/expr/elementwise.hpp>
 #include <topos/expr/expression.hpp>
 #include <topos/expr/gather.hpp>
+#include <topos/expr/generators.hpp>
+#include <topos/expr/math.hpp>
+#include <topos/expr/reshape.hpp>
+#include <topos/expr/slice.hpp>
+#include <topos/expr/views.hpp>
+#include <topos/expr/where.hpp>
 #include <topos/linalg/prepared_matrix.hpp>
 #include <topos/memory/memory_stats.hpp>
 #include <topos/memory/pool.hpp>

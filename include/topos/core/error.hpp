@@ -3,6 +3,8 @@
 
 /// The errors of topos: one hierarchy, each with the place in the user's source that it is about.
 
+#include <memory>
+#include <optional>
 #include <source_location>
 #include <sstream>
 #include <stdexcept>
@@ -10,6 +12,12 @@
 #include <utility>
 
 namespace topos {
+
+/// What a failure befell that was told only later: an operation, and the call that enqueued it.
+struct failure_origin {
+  const char* operation;
+  std::source_location where;
+};
 
 /// The base of all that topos throws: `what()` says which operation failed, what it got, what it
 /// expected and what to do; `where()` is the user's line that asked for it.
@@ -19,11 +27,30 @@ class error : public std::runtime_error {
                  std::source_location where = std::source_location::current())
       : std::runtime_error(message), where_(where) {}
 
+  [[nodiscard]] const char* what() const noexcept override {
+    return message_ ? message_->c_str() : std::runtime_error::what();
+  }
+
   /// The line of the call that failed.
   [[nodiscard]] const std::source_location& where() const noexcept { return where_; }
 
+  /// The queued operation that failed with this, if it was one.
+  [[nodiscard]] const std::optional<failure_origin>& origin() const noexcept { return origin_; }
+
+  /// Adds the queued operation that failed with this to the message; the first one stays.
+  void set_origin(const failure_origin& from) {
+    if (origin_) return;
+    std::ostringstream text;
+    text << std::runtime_error::what() << ", while computing " << from.operation << " enqueued at "
+         << from.where.file_name() << ':' << from.where.line();
+    message_ = std::make_shared<const std::string>(std::move(text).str());
+    origin_ = from;
+  }
+
  private:
   std::source_location where_;
+  std::optional<failure_origin> origin_;
+  std::shared_ptr<const std::string> message_;  // copies of an exception do not throw
 };
 
 // Each constructor is written out: nvcc 13 breaks off where one with such a default is inherited.

@@ -1,59 +1,105 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Operators and functions on tensors and expressions: they compute nothing, they build.
+/// Operators on tensors and expressions: they compute nothing, they build.
+///
+/// Operands broadcast as NumPy's, their types promote as JAX's (core/promotion.hpp). What does not
+/// fit throws `shape_mismatch` or `device_mismatch`.
 
-#include <concepts>
-#include <topos/expr/expression.hpp>
-#include <topos/expr/operations.hpp>
+#include <topos/expr/operation_node.hpp>
 
 namespace topos {
 
 namespace detail {
 
-template <class S>
-concept scalar = std::integral<S> || std::floating_point<S>;
-
-template <class Op, operand A>
-[[nodiscard]] auto apply(const A& a) {
-  return unary_node<Op, node_t<A>>{as_node(a)};
-}
-
-// Functions whose values are no integers.
-template <class Op, operand A>
-[[nodiscard]] auto apply_floating(const A& a) {
-  static_assert(!std::integral<typename node_t<A>::value_type>,
-                "topos: this function takes floating-point elements, not integers");
-  return apply<Op>(a);
-}
-
-// A scalar as the other side's type.
-template <class T, scalar S>
-[[nodiscard]] constant_node<T> constant(S value) {
-  static_assert(!(std::floating_point<S> && std::integral<T>),
-                "topos: a floating-point scalar would be cut off to meet integer elements");
-  return {static_cast<T>(value)};
-}
-
-// The two sides have one type; a scalar takes the other side's.
-template <class Op, class A, class B>
-[[nodiscard]] auto apply(const char* name, const A& a, const B& b) {
-  if constexpr (scalar<A>) {
-    using T = typename node_t<B>::value_type;
-    return binary_node<Op, constant_node<T>, node_t<B>>(name, constant<T>(a), as_node(b));
-  } else if constexpr (scalar<B>) {
-    using T = typename node_t<A>::value_type;
-    return binary_node<Op, node_t<A>, constant_node<T>>(name, as_node(a), constant<T>(b));
-  } else {
-    static_assert(std::same_as<typename node_t<A>::value_type, typename node_t<B>::value_type>,
-                  "topos: both operands must have the same element type");
-    return binary_node<Op, node_t<A>, node_t<B>>(name, as_node(a), as_node(b));
-  }
-}
-
 /// Two operands of an operator: at least one tensor or expression, the other that or a scalar.
 template <class A, class B>
 concept operands = (operand<A> && (operand<B> || scalar<B>)) || (scalar<A> && operand<B>);
+
+/// An expression's elements as another type.
+template <class To, expression E>
+[[nodiscard]] auto convert(const E& e) {
+  using From = typename E::value_type;
+  if constexpr (std::same_as<From, To>)
+    return e;
+  else if constexpr (E::rank == 0 && requires { e.value; })
+    return constant_node<To>(convert_op<To>{}(e.value));
+  else
+    return operation_node<convert_op<To>, E>("astype", {}, {}, e);
+}
+
+// The common type of operands and scalars: scalars take part by their kind alone.
+template <class A, class B>
+struct common_of_two {
+  static constexpr auto choose() {
+    if constexpr (operand<A> && operand<B>)
+      return std::type_identity<promote_t<value_of_t<A>, value_of_t<B>>>{};
+    else if constexpr (operand<A>)
+      return std::type_identity<weak_promote_t<value_of_t<A>, B>>{};
+    else
+      return std::type_identity<weak_promote_t<value_of_t<B>, A>>{};
+  }
+  using type = typename decltype(choose())::type;
+};
+template <class A, class B>
+using common_t = typename common_of_two<A, B>::type;
+
+/// An operand or scalar as a node of elements of type T.
+template <class T, class X>
+[[nodiscard]] auto node_as(const X& x) {
+  if constexpr (operand<X>)
+    return convert<T>(as_node(x));
+  else
+    return constant_node<T>(convert_op<T>{}(x));
+}
+
+template <class Op, class... Nodes>
+[[nodiscard]] auto make_node(const char* name, std::source_location where, const Op& op,
+                             const Nodes&... nodes) {
+  return operation_node<Op, Nodes...>(name, where, op, nodes...);
+}
+
+/// Op on one operand of its own type.
+template <class Op, operand A>
+[[nodiscard]] auto apply(const A& a) {
+  return make_node("", {}, Op{}, as_node(a));
+}
+
+/// Op on one operand as floating-point numbers.
+template <class Op, operand A>
+[[nodiscard]] auto apply_floating(const A& a) {
+  return make_node("", {}, Op{}, convert<floating_t<value_of_t<A>>>(as_node(a)));
+}
+
+/// Op on two operands in the type that they have in common.
+template <class Op, class A, class B>
+[[nodiscard]] auto apply(const char* name, const A& a, const B& b,
+                         std::source_location where = std::source_location::current()) {
+  using T = common_t<A, B>;
+  return make_node(name, where, Op{}, node_as<T>(a), node_as<T>(b));
+}
+
+/// Op on two operands as floating-point numbers.
+template <class Op, class A, class B>
+[[nodiscard]] auto apply_floating(const char* name, const A& a, const B& b,
+                                  std::source_location where = std::source_location::current()) {
+  using T = floating_t<common_t<A, B>>;
+  return make_node(name, where, Op{}, node_as<T>(a), node_as<T>(b));
+}
+
+/// Op on two operands that are whole numbers or bools.
+template <class Op, class A, class B>
+[[nodiscard]] auto apply_integral(const char* name, const A& a, const B& b) {
+  static_assert(std::integral<common_t<A, B>>,
+                "topos: bit operations take integers or bools, not floating-point numbers");
+  return apply<Op>(name, a, b);
+}
+
+/// Op on two operands as bools: true where not 0.
+template <class Op, class A, class B>
+[[nodiscard]] auto apply_logical(const char* name, const A& a, const B& b) {
+  return make_node(name, std::source_location::current(), Op{}, node_as<bool>(a), node_as<bool>(b));
+}
 
 }  // namespace detail
 
@@ -78,61 +124,115 @@ template <class A, class B>
   return detail::apply<detail::multiply_op>("multiply", a, b);
 }
 
-/// The elementwise quotient.
+/// The elementwise true quotient: of integers too it is floating-point.
 template <class A, class B>
   requires detail::operands<A, B>
 [[nodiscard]] auto operator/(const A& a, const B& b) {
-  return detail::apply<detail::divide_op>("divide", a, b);
+  return detail::apply_floating<detail::divide_op>("divide", a, b);
+}
+
+/// The elementwise remainder, of the sign of the divisor; of integers by 0 it is 0.
+template <class A, class B>
+  requires detail::operands<A, B>
+[[nodiscard]] auto operator%(const A& a, const B& b) {
+  return detail::apply<detail::remainder_op>("remainder", a, b);
 }
 
 /// The elementwise negative.
 [[nodiscard]] auto operator-(const operand auto& a) { return detail::apply<detail::negate_op>(a); }
 
-/// The elementwise absolute value.
-[[nodiscard]] auto abs(const operand auto& a) { return detail::apply<detail::abs_op>(a); }
+/// The elements themselves.
+[[nodiscard]] auto operator+(const operand auto& a) { return detail::as_node(a); }
 
-/// The elementwise square.
-[[nodiscard]] auto square(const operand auto& a) { return detail::apply<detail::square_op>(a); }
-
-/// The elementwise square root.
-[[nodiscard]] auto sqrt(const operand auto& a) {
-  return detail::apply_floating<detail::sqrt_op>(a);
+/// The elementwise comparison, an expression of bools.
+template <class A, class B>
+  requires detail::operands<A, B>
+[[nodiscard]] auto operator==(const A& a, const B& b) {
+  return detail::apply<detail::equal_op>("equal", a, b);
+}
+template <class A, class B>
+  requires detail::operands<A, B>
+[[nodiscard]] auto operator!=(const A& a, const B& b) {
+  return detail::apply<detail::not_equal_op>("not_equal", a, b);
+}
+template <class A, class B>
+  requires detail::operands<A, B>
+[[nodiscard]] auto operator<(const A& a, const B& b) {
+  return detail::apply<detail::less_op>("less", a, b);
+}
+template <class A, class B>
+  requires detail::operands<A, B>
+[[nodiscard]] auto operator<=(const A& a, const B& b) {
+  return detail::apply<detail::less_equal_op>("less_equal", a, b);
+}
+template <class A, class B>
+  requires detail::operands<A, B>
+[[nodiscard]] auto operator>(const A& a, const B& b) {
+  return detail::apply<detail::greater_op>("greater", a, b);
+}
+template <class A, class B>
+  requires detail::operands<A, B>
+[[nodiscard]] auto operator>=(const A& a, const B& b) {
+  return detail::apply<detail::greater_equal_op>("greater_equal", a, b);
 }
 
-/// The elementwise exponential.
-[[nodiscard]] auto exp(const operand auto& a) { return detail::apply_floating<detail::exp_op>(a); }
-
-/// The elementwise natural logarithm.
-[[nodiscard]] auto log(const operand auto& a) { return detail::apply_floating<detail::log_op>(a); }
-
-/// The elementwise hyperbolic tangent.
-[[nodiscard]] auto tanh(const operand auto& a) {
-  return detail::apply_floating<detail::tanh_op>(a);
+/// True where both are not 0. Both operands are computed.
+template <class A, class B>
+  requires detail::operands<A, B>
+[[nodiscard]] auto operator&&(const A& a, const B& b) {
+  return detail::apply_logical<detail::bitwise_and_op>("logical_and", a, b);
+}
+/// True where one is not 0. Both operands are computed.
+template <class A, class B>
+  requires detail::operands<A, B>
+[[nodiscard]] auto operator||(const A& a, const B& b) {
+  return detail::apply_logical<detail::bitwise_or_op>("logical_or", a, b);
+}
+/// True where it is 0.
+[[nodiscard]] auto operator!(const operand auto& a) {
+  return detail::make_node("", {}, detail::logical_not_op{}, detail::node_as<bool>(a));
 }
 
-/// The elementwise error function.
-[[nodiscard]] auto erf(const operand auto& a) { return detail::apply_floating<detail::erf_op>(a); }
-
-/// The elementwise Gaussian error linear unit, x/2 (1 + erf(x/sqrt 2)).
-[[nodiscard]] auto gelu(const operand auto& a) {
-  return detail::apply_floating<detail::gelu_op>(a);
+/// The bits of integers or bools, element by element.
+template <class A, class B>
+  requires detail::operands<A, B>
+[[nodiscard]] auto operator&(const A& a, const B& b) {
+  return detail::apply_integral<detail::bitwise_and_op>("bitwise_and", a, b);
+}
+template <class A, class B>
+  requires detail::operands<A, B>
+[[nodiscard]] auto operator|(const A& a, const B& b) {
+  return detail::apply_integral<detail::bitwise_or_op>("bitwise_or", a, b);
+}
+template <class A, class B>
+  requires detail::operands<A, B>
+[[nodiscard]] auto operator^(const A& a, const B& b) {
+  return detail::apply_integral<detail::bitwise_xor_op>("bitwise_xor", a, b);
+}
+[[nodiscard]] auto operator~(const operand auto& a) {
+  static_assert(std::integral<detail::value_of_t<std::decay_t<decltype(a)>>>,
+                "topos: bit operations take integers or bools, not floating-point numbers");
+  return detail::apply<detail::bitwise_not_op>(a);
+}
+/// Shifted integers; by the width of the type or more, nothing of the number is left.
+template <operand A, class B>
+  requires detail::operands<A, B>
+[[nodiscard]] auto operator<<(const A& a, const B& b) {
+  return detail::apply_integral<detail::left_shift_op>("left_shift", a, b);
+}
+template <operand A, class B>
+  requires detail::operands<A, B>
+[[nodiscard]] auto operator>>(const A& a, const B& b) {
+  return detail::apply_integral<detail::right_shift_op>("right_shift", a, b);
 }
 
-namespace detail {
+/// The elements as another type: floats are cut off towards 0 and held within an integer's range,
+/// NaN becomes 0.
+template <element To, operand A>
+[[nodiscard]] auto astype(const A& a) {
+  static_assert(!detail::is_complex<detail::value_of_t<A>> || detail::is_complex<To>,
+                "topos: a complex number is no real one: take real(x), imag(x) or abs(x)");
+  return detail::convert<To>(detail::as_node(a));
+}
 
-// Nodes live here, so that argument-dependent look-up finds what combines them here too.
-using topos::operator+;
-using topos::operator-;
-using topos::operator*;
-using topos::operator/;
-using topos::abs;
-using topos::erf;
-using topos::exp;
-using topos::gelu;
-using topos::log;
-using topos::sqrt;
-using topos::square;
-using topos::tanh;
-
-}  // namespace detail
 }  // namespace topos

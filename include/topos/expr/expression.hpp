@@ -3,152 +3,31 @@
 
 /// Expressions: typed trees that own what they read and have not run yet.
 ///
-/// A node knows its shape and device, the buffers it reads, and how to become an evaluator: a
-/// bare object that gives the expression's rows inside a kernel.
+/// A node knows its shape and device, the buffers it reads, how each of its leaves lies, and how to
+/// become an evaluator: a bare object that gives the expression's rows inside a kernel.
 
-#include <algorithm>
 #include <concepts>
-#include <iterator>
 #include <optional>
-#include <topos/core/broadcast.hpp>
 #include <topos/core/dtype.hpp>
+#include <topos/core/layout.hpp>
 #include <topos/core/shape.hpp>
 #include <topos/device/device.hpp>
 #include <topos/expr/row.hpp>
+#include <topos/expr/walk.hpp>
 #include <topos/memory/buffer.hpp>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace topos {
 
-namespace detail {
+/// The base of all expressions; argument-dependent look-up finds topos' functions by it.
+struct lazy {};
 
-/// How a kernel walks an expression of a shape: as `rows` rows of `columns`. Where every leaf is
-/// contiguous over the whole shape, it is one long row.
-template <std::size_t Rank>
-struct walk {
-  shape<Rank> extents;
-  bool flat;
-
-  [[nodiscard]] index_t columns() const {
-    if (flat || Rank == 0) return size_of_shape(extents);
-    return extents[Rank - 1];
-  }
-  [[nodiscard]] index_t rows() const {
-    const index_t size = size_of_shape(extents);
-    if (flat || Rank == 0) return 1;
-    return size == 0 ? 0 : size / extents[Rank - 1];
-  }
-};
-
-/// Rows of a tensor broadcast to `Rank` axes, inside a kernel.
-template <class T, std::size_t Rank>
-struct tensor_rows {
-  static constexpr std::size_t leading = Rank > 1 ? Rank - 1 : 1;
-  const T* data;
-  index_t step;
-  index_t extents[leading];  // std::array is host code to nvcc
-  index_t strides[leading];
-
-  KOKKOS_FUNCTION memory_row<T> row(index_t r) const {
-    if constexpr (Rank <= 2) return {data + r * strides[0], step};
-    const T* at = data;
-    for (std::size_t axis = leading; axis-- > 0;) {
-      at += r % extents[axis] * strides[axis];
-      r /= extents[axis];
-    }
-    return {at, step};
-  }
-};
-
-template <class T>
-struct constant_rows {
-  T value;
-  KOKKOS_FUNCTION constant_row<T> row(index_t /*r*/) const { return {value}; }
-};
-
-template <class Op, class A>
-struct unary_rows {
-  A a;
-  KOKKOS_FUNCTION auto row(index_t r) const { return unary_row<Op, decltype(a.row(r))>{a.row(r)}; }
-};
-
-template <class Op, class A, class B>
-struct binary_rows {
-  A a;
-  B b;
-  KOKKOS_FUNCTION auto row(index_t r) const {
-    return binary_row<Op, decltype(a.row(r)), decltype(b.row(r))>{a.row(r), b.row(r)};
-  }
-};
-
-/// A tensor as a leaf of an expression: row-major memory from an offset on.
-template <class T, std::size_t Rank>
-struct tensor_node {
-  using value_type = T;
-  static constexpr std::size_t rank = Rank;
-  buffer memory;
-  index_t offset;
-  topos::shape<Rank> extents;
-
-  [[nodiscard]] const topos::shape<Rank>& shape() const { return extents; }
-  [[nodiscard]] std::optional<topos::device> device() const { return memory.where(); }
-  void collect(std::vector<buffer>& reads) const { reads.push_back(memory); }
-
-  template <std::size_t N>
-  [[nodiscard]] bool is_whole(const topos::shape<N>& target) const {
-    if constexpr (N != Rank)
-      return false;
-    else
-      return extents == target;
-  }
-
-  template <std::size_t N>
-  [[nodiscard]] tensor_rows<T, N> rows(const walk<N>& w) const {
-    tensor_rows<T, N> result{static_cast<const T*>(memory.data()) + offset, 1, {}, {}};
-    std::fill(std::begin(result.extents), std::end(result.extents), 1);
-    if (w.flat) return result;
-    index_t stride = 1;
-    for (std::size_t back = 1; back <= N; ++back) {
-      const index_t own = back <= Rank ? extents[Rank - back] : 1;
-      const index_t step = own == 1 ? 0 : stride;
-      if (back == 1) {
-        result.step = step;
-      } else {
-        result.extents[N - back] = w.extents[N - back];
-        result.strides[N - back] = step;
-      }
-      stride *= own;
-    }
-    return result;
-  }
-};
-
-/// A scalar: it takes the type of what it meets.
-template <class T>
-struct constant_node {
-  using value_type = T;
-  static constexpr std::size_t rank = 0;
-  T value;
-
-  [[nodiscard]] topos::shape<0> shape() const { return {}; }
-  [[nodiscard]] std::optional<topos::device> device() const { return std::nullopt; }
-  void collect(std::vector<buffer>& /*reads*/) const {}
-  template <std::size_t N>
-  [[nodiscard]] bool is_whole(const topos::shape<N>& /*target*/) const {
-    return true;
-  }
-  template <std::size_t N>
-  [[nodiscard]] constant_rows<T> rows(const walk<N>& /*w*/) const {
-    return {value};
-  }
-};
-
-}  // namespace detail
-
-/// What can be computed: an operation on other expressions, or a tensor.
+/// What can be computed: an operation on other expressions, or a tensor's leaf.
 template <class E>
-concept expression = requires(const E& e, std::vector<buffer>& reads) {
+concept expression = std::derived_from<E, lazy> &&
+    requires(const E& e, std::vector<buffer>& reads) {
   typename E::value_type;
   { E::rank } -> std::convertible_to<std::size_t>;
   { e.shape() } -> std::convertible_to<shape<E::rank>>;
@@ -156,70 +35,14 @@ concept expression = requires(const E& e, std::vector<buffer>& reads) {
   e.collect(reads);
 };
 
-/// What an operator takes: an expression, or a tensor (whose `node()` is one).
+/// What an operator takes: an expression, or what stands for one (a tensor, a reduction), whose
+/// `node()` it is.
 template <class X>
 concept operand = expression<X> || requires(const X& x) {
   { x.node() } -> expression;
 };
 
 namespace detail {
-
-/// An operation on one expression.
-template <class Op, expression A>
-struct [[nodiscard]] unary_node {
-  using value_type = typename A::value_type;
-  static constexpr std::size_t rank = A::rank;
-  A a;
-
-  [[nodiscard]] topos::shape<rank> shape() const { return a.shape(); }
-  [[nodiscard]] std::optional<topos::device> device() const { return a.device(); }
-  void collect(std::vector<buffer>& reads) const { a.collect(reads); }
-  template <std::size_t N>
-  [[nodiscard]] bool is_whole(const topos::shape<N>& target) const {
-    return a.is_whole(target);
-  }
-  template <std::size_t N>
-  [[nodiscard]] auto rows(const walk<N>& w) const {
-    return unary_rows<Op, decltype(a.rows(w))>{a.rows(w)};
-  }
-};
-
-/// An operation on two expressions of one type, on one device, whose shapes broadcast.
-template <class Op, expression A, expression B>
-struct [[nodiscard]] binary_node {
-  using value_type = typename A::value_type;
-  static constexpr std::size_t rank = std::max(A::rank, B::rank);
-  A a;
-  B b;
-  topos::shape<rank> extents;
-
-  binary_node(const char* name, A left, B right)
-      : a(std::move(left)), b(std::move(right)), extents(broadcast(name, a.shape(), b.shape())) {
-    if (a.device() && b.device() && *a.device() != *b.device()) {
-      throw device_mismatch(concat(name, ": the left operand ", to_string(a.shape()), " is on ",
-                                   *a.device(), ", the right operand ", to_string(b.shape()),
-                                   " on ", *b.device(),
-                                   "; move one of them with device_put first"));
-    }
-  }
-
-  [[nodiscard]] const topos::shape<rank>& shape() const { return extents; }
-  [[nodiscard]] std::optional<topos::device> device() const {
-    return a.device() ? a.device() : b.device();
-  }
-  void collect(std::vector<buffer>& reads) const {
-    a.collect(reads);
-    b.collect(reads);
-  }
-  template <std::size_t N>
-  [[nodiscard]] bool is_whole(const topos::shape<N>& target) const {
-    return a.is_whole(target) && b.is_whole(target);
-  }
-  template <std::size_t N>
-  [[nodiscard]] auto rows(const walk<N>& w) const {
-    return binary_rows<Op, decltype(a.rows(w)), decltype(b.rows(w))>{a.rows(w), b.rows(w)};
-  }
-};
 
 /// The expression that an operand stands for.
 template <operand X>
@@ -233,11 +56,137 @@ template <operand X>
 template <operand X>
 using node_t = std::decay_t<decltype(as_node(std::declval<const X&>()))>;
 
-/// How a kernel walks an expression.
+/// The type of an operand's elements.
+template <operand X>
+using value_of_t = typename node_t<X>::value_type;
+
+/// Rows of one source under a layout, inside a kernel.
+template <class Elements, std::size_t Rank>
+struct strided_rows {
+  static constexpr std::size_t most = Rank > 1 ? Rank - 1 : 1;
+  Elements elements;
+  index_t base;
+  index_t step;
+  int leading;            // axes over which rows are counted
+  index_t extents[most];  // std::array is host code to nvcc
+  index_t strides[most];
+
+  KOKKOS_FUNCTION index_t start(index_t r) const {
+    if (leading <= 1) return base + r * strides[0];
+    index_t at = base;
+    for (int axis = leading; axis-- > 0;) {
+      at += r % extents[axis] * strides[axis];
+      r /= extents[axis];
+    }
+    return at;
+  }
+  KOKKOS_FUNCTION strided_row<Elements> row(index_t r) const { return {elements, start(r), step}; }
+};
+
+/// The rows of a layout, walked as `w`.
+template <class Elements, std::size_t Rank, std::size_t N>
+[[nodiscard]] strided_rows<Elements, N> rows_of(const Elements& elements, const layout<Rank>& l,
+                                                const walk<N>& w) {
+  const layout<N> whole = broadcast_layout(l, w.extents);
+  strided_rows<Elements, N> result{elements, whole.offset, 1, w.axes - 1, {}, {}};
+  result.strides[0] = 0;
+  if constexpr (N == 0) return result;
+  for (int axis = 0; axis < w.axes; ++axis) {
+    const index_t stride = whole.strides[w.last[axis]];
+    if (axis == w.axes - 1) {
+      result.step = stride;
+    } else {
+      result.extents[axis] = w.sizes[axis];
+      result.strides[axis] = stride;
+    }
+  }
+  return result;
+}
+
+/// The elements of a source under a layout: the leaf of an expression.
+///
+/// A source gives element o of an array: memory, or a function of o. It has `value_type`,
+/// `device()`, `collect(reads)` and `elements()`, the bare object that gives them in a kernel.
+template <class Source, std::size_t Rank>
+struct [[nodiscard]] strided_node : lazy {
+  using value_type = typename Source::value_type;
+  static constexpr std::size_t rank = Rank;
+  Source source;
+  detail::layout<Rank> where;
+
+  strided_node(Source s, const detail::layout<Rank>& l) : source(std::move(s)), where(l) {}
+
+  [[nodiscard]] const topos::shape<Rank>& shape() const { return where.extents; }
+  [[nodiscard]] std::optional<topos::device> device() const { return source.device(); }
+  void collect(std::vector<buffer>& reads) const { source.collect(reads); }
+  /// Tells `layouts` how its leaves lie: see walk_maker.
+  template <class Layouts>
+  void leaves(Layouts& layouts) const {
+    layouts.add(where);
+  }
+  template <std::size_t N>
+  [[nodiscard]] auto rows(const walk<N>& w) const {
+    return rows_of(source.elements(), where, w);
+  }
+  template <std::size_t N, class View>
+  [[nodiscard]] auto viewed(const topos::shape<N>& whole, const View& view) const {
+    return strided_node<Source, View::rank>(source, view(broadcast_layout(where, whole)));
+  }
+};
+
+/// Memory as a source.
+template <class T>
+struct memory_source {
+  using value_type = T;
+  buffer memory;
+
+  [[nodiscard]] std::optional<topos::device> device() const { return memory.where(); }
+  void collect(std::vector<buffer>& reads) const { reads.push_back(memory); }
+  [[nodiscard]] memory_elements<T> elements() const {
+    return {static_cast<const T*>(memory.data())};
+  }
+};
+
+/// A tensor, or a view of one, as a leaf of an expression.
+template <class T, std::size_t Rank>
+using tensor_node = strided_node<memory_source<T>, Rank>;
+
+template <class T>
+struct constant_rows {
+  T value;
+  KOKKOS_FUNCTION constant_row<T> row(index_t /*r*/) const { return {value}; }
+};
+
+/// A scalar, in the type that it took on.
+template <class T>
+struct constant_node : lazy {
+  using value_type = T;
+  static constexpr std::size_t rank = 0;
+  T value;
+
+  explicit constant_node(T v) : value(v) {}
+
+  [[nodiscard]] topos::shape<0> shape() const { return {}; }
+  [[nodiscard]] std::optional<topos::device> device() const { return std::nullopt; }
+  void collect(std::vector<buffer>& /*reads*/) const {}
+  template <class Layouts>
+  void leaves(Layouts& /*layouts*/) const {}
+  template <std::size_t N>
+  [[nodiscard]] constant_rows<T> rows(const walk<N>& /*w*/) const {
+    return {value};
+  }
+  template <std::size_t N, class View>
+  [[nodiscard]] constant_node viewed(const topos::shape<N>& /*whole*/, const View& /*view*/) const {
+    return *this;
+  }
+};
+
+/// How a kernel walks an expression whose last `apart` axes stay apart from those before.
 template <expression E>
-[[nodiscard]] walk<E::rank> walk_of(const E& e) {
-  const shape<E::rank> extents = e.shape();
-  return {extents, e.is_whole(extents)};
+[[nodiscard]] walk<E::rank> walk_of(const E& e, std::size_t apart = 0) {
+  walk_maker<E::rank> maker(e.shape(), apart);
+  e.leaves(maker);
+  return maker.make();
 }
 
 }  // namespace detail

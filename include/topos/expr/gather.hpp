@@ -1,81 +1,170 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Rows of a table picked by index: an embedding look-up that fuses with what follows.
+/// Elements picked by index along an axis: an embedding look-up that fuses with what follows.
 
 #include <cstdint>
 #include <optional>
-#include <topos/expr/expression.hpp>
+#include <topos/expr/reshape.hpp>
 #include <vector>
 
 namespace topos {
 
 namespace detail {
 
-template <class T>
-struct gather_rows {
-  const T* table;
-  const std::int32_t* indices;
-  index_t count;
-  index_t columns;
-  index_t row_step;     // 0: one index for every row
-  index_t column_step;  // 0: one column for every column
+/// A row of picked elements: element j lies `pick` strides from where it would lie at index 0.
+template <class Table, class Indices>
+struct gather_row {
+  using value_type = typename Table::value_type;
+  static constexpr index_t width = lane::width<value_type>;
+  static constexpr bool pairs = false;
+  Table table;
+  Indices indices;
+  index_t table_base;
+  index_t table_step;
+  index_t index_base;
+  index_t index_step;
+  index_t count;   // indices that the axis has
+  index_t stride;  // between two of them
 
-  // An index outside of the table is clamped to it: a kernel has nobody to tell.
-  KOKKOS_FUNCTION memory_row<T> row(index_t r) const {
-    const index_t wanted = indices[r * row_step];
-    const index_t i = wanted < 0 ? 0 : wanted < count ? wanted : count - 1;
-    return {table + i * columns, column_step};
+  // Negative indices count from the end. Others are clamped: a kernel has nobody to tell.
+  KOKKOS_FUNCTION index_t picked(index_t j) const {
+    const auto wanted = static_cast<index_t>(indices(index_base + j * index_step));
+    const index_t i = wanted < 0 ? wanted + count : wanted;
+    return (i < 0 ? 0 : i < count ? i : count - 1) * stride;
+  }
+  KOKKOS_FUNCTION value_type operator[](index_t j) const {
+    return table(table_base + j * table_step + picked(j));
+  }
+  template <class Count>
+  [[nodiscard]] auto lanes(index_t j, Count count_needed) const {
+    if (is_dense()) return dense().lanes(j, count_needed);
+    index_t needed = width;
+    if constexpr (!std::is_same_v<Count, lane::all>) needed = count_needed;
+    return lane::generate<value_type>(
+        [&](index_t i) { return i < needed ? (*this)[j + i] : value_type{}; });
+  }
+  [[nodiscard]] bool is_dense() const { return index_step == 0 && table_step == 1; }
+  [[nodiscard]] dense_row<Table> dense() const { return {table, table_base + picked(0)}; }
+};
+
+template <class Table, class Indices>
+struct gather_rows {
+  Table table;      // strided_rows of the table at index 0
+  Indices indices;  // strided_rows of the indices
+  index_t count;
+  index_t stride;
+
+  KOKKOS_FUNCTION auto row(index_t r) const {
+    return gather_row<decltype(table.elements), decltype(indices.elements)>{
+        table.elements,   indices.elements, table.start(r), table.step,
+        indices.start(r), indices.step,     count,          stride};
   }
 };
 
-template <class T>
-struct [[nodiscard]] gather_node {
-  using value_type = T;
-  static constexpr std::size_t rank = 2;
-  tensor_node<T, 2> table;
-  tensor_node<std::int32_t, 1> indices;
+/// Picked elements, as two layouts of the result's shape: of the table at index 0, and of the index
+/// to be taken.
+template <class Table, class Indices, std::size_t Rank>
+struct [[nodiscard]] gather_node : lazy {
+  using value_type = typename Table::value_type;
+  static constexpr std::size_t rank = Rank;
+  Table table;
+  Indices indices;
+  layout<Rank> in_table;
+  layout<Rank> in_indices;
+  index_t count;
+  index_t stride;
 
-  [[nodiscard]] topos::shape<2> shape() const { return {indices.extents[0], table.extents[1]}; }
-  [[nodiscard]] std::optional<topos::device> device() const { return table.device(); }
+  gather_node(Table t, Indices i, const layout<Rank>& table_layout,
+              const layout<Rank>& index_layout, index_t extent, index_t distance)
+      : table(std::move(t)),
+        indices(std::move(i)),
+        in_table(table_layout),
+        in_indices(index_layout),
+        count(extent),
+        stride(distance) {}
+
+  [[nodiscard]] const topos::shape<Rank>& shape() const { return in_table.extents; }
+  [[nodiscard]] std::optional<topos::device> device() const {
+    return table.device() ? table.device() : indices.device();
+  }
   void collect(std::vector<buffer>& reads) const {
     table.collect(reads);
     indices.collect(reads);
   }
-  template <std::size_t N>
-  [[nodiscard]] bool is_whole(const topos::shape<N>& /*target*/) const {
-    return false;  // its rows lie apart
+  template <class Layouts>
+  void leaves(Layouts& layouts) const {
+    layouts.add(in_table);
+    layouts.add(in_indices);
   }
-  [[nodiscard]] gather_rows<T> rows(const walk<2>& /*w*/) const {
-    return {static_cast<const T*>(table.memory.data()) + table.offset,
-            static_cast<const std::int32_t*>(indices.memory.data()) + indices.offset,
-            table.extents[0],
-            table.extents[1],
-            indices.extents[0] == 1 ? 0 : 1,
-            table.extents[1] == 1 ? 0 : 1};
+  template <std::size_t N>
+  [[nodiscard]] auto rows(const walk<N>& w) const {
+    const auto t = rows_of(table.elements(), in_table, w);
+    const auto i = rows_of(indices.elements(), in_indices, w);
+    return gather_rows<decltype(t), decltype(i)>{t, i, count, stride};
+  }
+  template <std::size_t N, class View>
+  [[nodiscard]] auto viewed(const topos::shape<N>& whole, const View& view) const {
+    return gather_node<Table, Indices, View::rank>(
+        table, indices, view(broadcast_layout(in_table, whole)),
+        view(broadcast_layout(in_indices, whole)), count, stride);
   }
 };
 
+/// An expression as a leaf: itself, or its elements by number.
+template <class Source, std::size_t Rank>
+[[nodiscard]] const strided_node<Source, Rank>& as_leaf(const strided_node<Source, Rank>& leaf) {
+  return leaf;
+}
+template <expression E>
+[[nodiscard]] auto as_leaf(const E& e) {
+  return strided_node<numbered_source<E>, E::rank>(numbered_source<E>{e},
+                                                   layout<E::rank>::dense(e.shape()));
+}
+
 }  // namespace detail
 
-/// The rows of a table, (n, columns), that `indices`, (m), names: an expression (m, columns).
-/// Indices outside of the table are clamped to it. Throws `invalid_argument` if the table is
-/// empty, `device_mismatch` if the two are on different devices.
-template <class Table, class Indices>
-  requires requires(const Table& t, const Indices& i) {
-    detail::gather_node<typename Table::value_type>{t.node(), i.node()};
-  }
-[[nodiscard]] auto take(const Table& table, const Indices& indices,
+/// The elements of x that integer `indices` name along an axis: an expression of x's shape with
+/// that axis replaced by the shape of the indices. Negative indices count from the end; those
+/// outside are clamped. Throws `out_of_range` for the axis, `invalid_argument` if it is empty and
+/// indices are not, and `device_mismatch`.
+template <operand X, operand I>
+  requires detail::is_integer<detail::value_of_t<I>>
+[[nodiscard]] auto take(const X& x, const I& indices, index_t axis = 0,
                         std::source_location where = std::source_location::current()) {
-  if (table.shape()[0] == 0) throw invalid_argument("take: the table has no rows", where);
-  if (table.device() != indices.device()) {
+  const auto table = detail::as_leaf(detail::as_node(x));
+  const auto index = detail::as_leaf(detail::as_node(indices));
+  constexpr std::size_t before = decltype(table)::rank;
+  constexpr std::size_t own = decltype(index)::rank;
+  constexpr std::size_t rank = before - 1 + own;
+  const std::size_t at = detail::checked_axis("take", axis, before, where);
+  if (table.device() && index.device() && *table.device() != *index.device()) {
     throw device_mismatch(
-        detail::concat("take: the table ", to_string(table.shape()), " is on ", table.device(),
-                       ", the indices ", to_string(indices.shape()), " are on ", indices.device(),
+        detail::concat("take: the table ", to_string(table.shape()), " is on ", *table.device(),
+                       ", the indices ", to_string(index.shape()), " are on ", *index.device(),
                        "; move one of them with device_put first"),
         where);
   }
-  return detail::gather_node<typename Table::value_type>{table.node(), indices.node()};
+  const index_t count = table.shape()[at];
+  if (count == 0 && size_of_shape(index.shape(), where) != 0) {
+    throw invalid_argument(
+        detail::concat("take: axis ", axis, " of ", to_string(table.shape()), " is empty"), where);
+  }
+  detail::layout<rank> in_table{table.where.offset, {}, {}};
+  detail::layout<rank> in_indices{index.where.offset, {}, {}};
+  for (std::size_t to = 0; to < rank; ++to) {
+    if (to >= at && to < at + own) {
+      in_table.extents[to] = in_indices.extents[to] = index.where.extents[to - at];
+      in_indices.strides[to] = index.where.strides[to - at];
+    } else {
+      const std::size_t from = to < at ? to : to - own + 1;
+      in_table.extents[to] = in_indices.extents[to] = table.where.extents[from];
+      in_table.strides[to] = table.where.strides[from];
+    }
+  }
+  return detail::gather_node<std::decay_t<decltype(table.source)>,
+                             std::decay_t<decltype(index.source)>, rank>(
+      table.source, index.source, in_table, in_indices, count, table.where.strides[at]);
 }
 
 }  // namespace topos

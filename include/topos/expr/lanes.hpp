@@ -7,125 +7,41 @@
 /// so that a value's bits do not depend on where in memory it lies.
 
 #include <algorithm>
-#include <cmath>
 #include <concepts>
+#include <cstdint>
 #include <topos/core/config.hpp>
+#include <utility>
 
 #if TOPOS_HAS_XSIMD
-#include <xsimd/xsimd.hpp>
+#include <topos/expr/detail/xsimd_lanes.hpp>
+#else
+#include <topos/expr/detail/scalar_lanes.hpp>
 #endif
 
 namespace topos::lane {
 
 /// Element types that have lanes.
 template <class T>
-concept element = std::same_as<T, float> || std::same_as<T, double>;
+concept element = std::same_as<T, float> || std::same_as<T, double> ||
+    std::same_as<T, std::int32_t> || std::same_as<T, std::uint32_t> ||
+    std::same_as<T, std::int64_t> || std::same_as<T, std::uint64_t>;
 
-#if TOPOS_HAS_XSIMD
-
-template <element T>
-using batch = xsimd::batch<T>;
-
-template <element T>
-inline constexpr index_t width = static_cast<index_t>(batch<T>::size);
-
-template <element T>
-batch<T> load(const T* from) {
-  return batch<T>::load_unaligned(from);
-}
-template <element T>
-void store(T* to, const batch<T>& values) {
-  values.store_unaligned(to);
-}
-template <element T>
-batch<T> splat(T value) {
-  return batch<T>(value);
-}
-
-using xsimd::abs;
-using xsimd::erf;
-using xsimd::fma;
-using xsimd::log;
-using xsimd::max;
-using xsimd::sqrt;
-using xsimd::tanh;
-
-/// exp, whole up to the largest finite result: xsimd's own gives infinity from 88.38 (709.1) on.
-template <class T, class A>
-xsimd::batch<T, A> exp(const xsimd::batch<T, A>& x) {
-  const xsimd::batch<T, A> edge(sizeof(T) == 4 ? T(88) : T(709));
-  const auto above = x > edge;
-  xsimd::batch<T, A> result = xsimd::exp(x);
-  if (xsimd::any(above)) {
-    const xsimd::batch<T, A> root = xsimd::exp(x * T(0.5));
-    result = xsimd::select(above, root * root, result);
-  }
-  return result;
-}
-
-#else
-
-/// One lane: what a batch is where there is no SIMD library.
-template <element T>
-struct batch {
-  T value;
-  friend batch operator+(batch a, batch b) { return {a.value + b.value}; }
-  friend batch operator-(batch a, batch b) { return {a.value - b.value}; }
-  friend batch operator*(batch a, batch b) { return {a.value * b.value}; }
-  friend batch operator/(batch a, batch b) { return {a.value / b.value}; }
-  friend batch operator-(batch a) { return {-a.value}; }
-};
-
-template <element T>
-inline constexpr index_t width = 1;
-
+namespace detail {
 template <class T>
-batch<T> abs(batch<T> a) {
-  return {std::abs(a.value)};
+constexpr index_t width_or_none() {
+  if constexpr (element<T>)
+    return width_of<T>;
+  else
+    return 0;
 }
-template <class T>
-batch<T> erf(batch<T> a) {
-  return {std::erf(a.value)};
-}
-template <class T>
-batch<T> exp(batch<T> a) {
-  return {std::exp(a.value)};
-}
-template <class T>
-batch<T> fma(batch<T> a, batch<T> b, batch<T> c) {
-  return {std::fma(a.value, b.value, c.value)};
-}
-template <class T>
-batch<T> log(batch<T> a) {
-  return {std::log(a.value)};
-}
-template <class T>
-batch<T> max(batch<T> a, batch<T> b) {
-  return {std::max(a.value, b.value)};
-}
-template <class T>
-batch<T> sqrt(batch<T> a) {
-  return {std::sqrt(a.value)};
-}
-template <class T>
-batch<T> tanh(batch<T> a) {
-  return {std::tanh(a.value)};
-}
+}  // namespace detail
 
-template <element T>
-batch<T> load(const T* from) {
-  return {*from};
-}
-template <element T>
-void store(T* to, const batch<T>& values) {
-  *to = values.value;
-}
-template <element T>
-batch<T> splat(T value) {
-  return {value};
-}
+/// Lanes of a batch; 0 for a type that has none.
+template <class T>
+inline constexpr index_t width = detail::width_or_none<T>();
 
-#endif
+/// How many lanes count, where that is all of them.
+struct all {};
 
 namespace detail {
 template <class B>
@@ -136,7 +52,7 @@ struct value_of<Batch<T, Rest...>> {
 };
 }  // namespace detail
 
-/// The element type of a batch.
+/// The element type of a batch or mask.
 template <class B>
 using value_t = typename detail::value_of<B>::type;
 
@@ -145,16 +61,53 @@ template <element T>
 batch<T> load_partial(const T* from, index_t count) {
   T values[width<T>] = {};
   std::copy_n(from, count, values);
-  return load(values);
+  return lane::load(values);
 }
 
 /// The first `count` lanes to memory.
-template <element T>
-void store_partial(T* to, const batch<T>& lanes, index_t count) {
-  T values[width<T>];
-  store(values, lanes);
+template <class T, class B>
+void store_partial(T* to, const B& lanes, index_t count) {
+  T values[width<value_t<B>>];
+  lane::store(values, lanes);
   std::copy_n(values, count, to);
 }
+
+/// A batch of function(i) for each lane i.
+template <element T, class Function>
+batch<T> generate(Function function) {
+  T values[width<T>];
+  for (index_t i = 0; i < width<T>; ++i) values[i] = function(i);
+  return lane::load(values);
+}
+
+namespace detail {
+
+template <class B>
+struct stored {
+  explicit stored(const B& batch) { lane::store(values, batch); }
+  value_t<B> values[width<value_t<B>>];
+};
+
+template <class Function, class... B>
+auto each_of(const Function& function, const stored<B>&... batches) {
+  using T = decltype(function(value_t<B>{}...));
+  return generate<T>([&](index_t i) { return function(batches.values[i]...); });
+}
+
+}  // namespace detail
+
+/// `function` of each lane by itself: for what has no lane function of its own.
+template <class Function, class... B>
+auto each(const Function& function, const B&... batches) {
+  return detail::each_of(function, detail::stored<B>(batches)...);
+}
+
+/// Lanes of two places at once.
+template <class B>
+struct pair {
+  B first;
+  B second;
+};
 
 namespace detail {
 
@@ -170,25 +123,14 @@ T fold(T* values, Combine combine) {
   }
 }
 
+}  // namespace detail
+
+/// The lanes combined in halves: in the same order on every machine of this width.
 template <element T, class Combine>
 T fold(const batch<T>& lanes, Combine combine) {
   T values[width<T>];
-  store(values, lanes);
-  return fold<width<T>>(values, combine);
-}
-
-}  // namespace detail
-
-/// The lanes' sum, in halves: the same order on every machine of this width.
-template <element T>
-T sum(const batch<T>& lanes) {
-  return detail::fold<T>(lanes, [](T a, T b) { return a + b; });
-}
-
-/// The largest lane.
-template <element T>
-T largest(const batch<T>& lanes) {
-  return detail::fold<T>(lanes, [](T a, T b) { return a > b ? a : b; });
+  lane::store(values, lanes);
+  return detail::fold<width<T>>(values, combine);
 }
 
 }  // namespace topos::lane

@@ -3,36 +3,123 @@
 
 /// Rows: what an expression is inside a kernel. A row is indexed by column; it is bare (pointers
 /// and scalars), so it may be copied to a device, and combines with other rows lazily.
+///
+/// Every row has
+///
+///     value_type            the type of its elements
+///     width                 lanes that it computes at once on the host; 0: it has none
+///     row[j]                element j, on host and device
+///     lanes(j, count)       elements j to j + width, of which `count` are needed (lane::all: all)
+///     is_dense(), dense()   whether neighbours in the row are neighbours in their sources, and the
+///                           row of that kind, which is faster
+///
+/// and a dense row also
+///
+///     lanes_pair(j, k)      elements from j and from k on
+///     partner()             the distance k - j at which such a pair costs less than two; 0: none
+///                           (it never is where `pairs` is false)
 
+#include <cstddef>
 #include <topos/core/config.hpp>
+#include <topos/core/promotion.hpp>
 #include <topos/expr/lanes.hpp>
-#include <topos/expr/operations.hpp>
+#include <type_traits>
+#include <utility>
 
 namespace topos::detail {
 
-/// A row in memory: element j lies at data[j * step]; step 0 repeats one element.
+/// Elements in memory.
 template <class T>
-struct memory_row {
+struct memory_elements {
   using value_type = T;
   const T* data;
-  index_t step = 1;
 
-  KOKKOS_FUNCTION T operator[](index_t j) const { return data[j * step]; }
+  KOKKOS_FUNCTION T operator()(index_t o) const { return data[o]; }
+  [[nodiscard]] auto lanes(index_t o, lane::all) const { return lane::load(data + o); }
+  [[nodiscard]] auto lanes(index_t o, index_t count) const {
+    return lane::load_partial(data + o, count);
+  }
+};
 
-  /// `count` lanes from column j on; the others are 0 (or the repeated element).
-  [[nodiscard]] auto lanes(index_t j, index_t count) const {
-    if (count == lane::width<T> && step == 1) return lane::load(data + j);
+/// Lanes of elements, by their own way to make them or one by one.
+template <class Elements, class Count>
+[[nodiscard]] inline auto lanes_of(const Elements& elements, index_t o, Count count) {
+  using T = typename Elements::value_type;
+  if constexpr (requires { elements.lanes(o, count); }) {
+    return elements.lanes(o, count);
+  } else if constexpr (std::is_same_v<Count, lane::all>) {
+    return lane::generate<T>([&](index_t i) { return elements(o + i); });
+  } else {
+    return lane::generate<T>([&](index_t i) { return i < count ? elements(o + i) : T{}; });
+  }
+}
+
+/// Neighbouring elements of a source.
+template <class Elements>
+struct dense_row {
+  using value_type = typename Elements::value_type;
+  static constexpr index_t width = lane::width<value_type>;
+  static constexpr bool pairs = requires(const Elements& e) { e.partner(); };
+  Elements elements;
+  index_t base = 0;
+
+  KOKKOS_FUNCTION value_type operator[](index_t j) const { return elements(base + j); }
+  template <class Count>
+  [[nodiscard]] auto lanes(index_t j, Count count) const {
+    return lanes_of(elements, base + j, count);
+  }
+  [[nodiscard]] bool is_dense() const { return true; }
+  [[nodiscard]] const dense_row& dense() const { return *this; }
+
+  [[nodiscard]] index_t partner() const {
+    if constexpr (requires { elements.partner(); }) {
+      return base == 0 ? elements.partner() : 0;
+    } else {
+      return 0;
+    }
+  }
+  [[nodiscard]] auto lanes_pair(index_t j, index_t k) const {
+    if constexpr (requires { elements.lanes_pair(j); }) {
+      return elements.lanes_pair(j);
+    } else {
+      const auto first = lanes(j, lane::all{});
+      return lane::pair<std::decay_t<decltype(first)>>{first, lanes(k, lane::all{})};
+    }
+  }
+};
+
+/// A row in memory.
+template <class T>
+using memory_row = dense_row<memory_elements<T>>;
+
+/// Every step-th element of a source; step 0 repeats one.
+template <class Elements>
+struct strided_row {
+  using value_type = typename Elements::value_type;
+  static constexpr index_t width = lane::width<value_type>;
+  static constexpr bool pairs = dense_row<Elements>::pairs;
+  Elements elements;
+  index_t base;
+  index_t step;
+
+  KOKKOS_FUNCTION value_type operator[](index_t j) const { return elements(base + j * step); }
+  template <class Count>
+  [[nodiscard]] auto lanes(index_t j, Count count) const {
+    if (step == 1) return lanes_of(elements, base + j, count);
     return apart(j, count);
   }
+  [[nodiscard]] bool is_dense() const { return step == 1; }
+  [[nodiscard]] dense_row<Elements> dense() const { return {elements, base}; }
 
  private:
   // Out of line, so that the common case stays small enough to be inlined.
-  [[gnu::noinline]] auto apart(index_t j, index_t count) const {
-    if (step == 0) return lane::splat(*data);
-    if (step == 1) return lane::load_partial(data + j, count);
-    T values[lane::width<T>] = {};
-    for (index_t i = 0; i < count; ++i) values[i] = data[(j + i) * step];
-    return lane::load(values);
+  template <class Count>
+  [[gnu::noinline]] auto apart(index_t j, Count count) const {
+    if (step == 0) return lane::splat(elements(base));
+    index_t needed = width;
+    if constexpr (!std::is_same_v<Count, lane::all>) needed = count;
+    return lane::generate<value_type>(
+        [&](index_t i) { return i < needed ? elements(base + (j + i) * step) : value_type{}; });
   }
 };
 
@@ -40,33 +127,148 @@ struct memory_row {
 template <class T>
 struct constant_row {
   using value_type = T;
+  static constexpr index_t width = lane::width<T>;
+  static constexpr bool pairs = false;
   T value;
 
   KOKKOS_FUNCTION T operator[](index_t /*j*/) const { return value; }
-  [[nodiscard]] auto lanes(index_t /*j*/, index_t /*count*/) const { return lane::splat(value); }
-};
-
-/// An operation on one row.
-template <class Op, class A>
-struct unary_row {
-  using value_type = typename A::value_type;
-  A a;
-
-  KOKKOS_FUNCTION value_type operator[](index_t j) const { return Op{}(a[j]); }
-  [[nodiscard]] auto lanes(index_t j, index_t count) const { return Op{}.lanes(a.lanes(j, count)); }
-};
-
-/// An operation on two rows.
-template <class Op, class A, class B>
-struct binary_row {
-  using value_type = typename A::value_type;
-  A a;
-  B b;
-
-  KOKKOS_FUNCTION value_type operator[](index_t j) const { return Op{}(a[j], b[j]); }
-  [[nodiscard]] auto lanes(index_t j, index_t count) const {
-    return Op{}.lanes(a.lanes(j, count), b.lanes(j, count));
+  template <class Count>
+  [[nodiscard]] auto lanes(index_t /*j*/, Count /*count*/) const {
+    return lane::splat(value);
+  }
+  [[nodiscard]] bool is_dense() const { return true; }
+  [[nodiscard]] const constant_row& dense() const { return *this; }
+  [[nodiscard]] index_t partner() const { return 0; }
+  [[nodiscard]] auto lanes_pair(index_t /*j*/, index_t /*k*/) const {
+    return lane::pair<lane::batch<T>>{lane::splat(value), lane::splat(value)};
   }
 };
+
+/// A base of operations that take float where the elements are of a sixteen-bit type.
+struct widening {};
+
+template <class T>
+KOKKOS_FUNCTION auto widen(const T& value) {
+  if constexpr (is_half<T>)
+    return static_cast<float>(value);
+  else
+    return value;
+}
+
+// The sixteen-bit type among some.
+template <class... T>
+struct half_among;
+template <class T, class... Rest>
+struct half_among<T, Rest...>
+    : std::conditional_t<is_half<T>, std::type_identity<T>, half_among<Rest...>> {};
+
+/// `op` of values.
+TOPOS_HOST_BRANCH
+template <class Op, class... T>
+KOKKOS_FUNCTION auto call(const Op& op, const T&... values) {
+  if constexpr ((is_half<T> || ...) && std::is_base_of_v<widening, Op>) {
+    using result = decltype(op(widen(values)...));
+    if constexpr (std::is_same_v<result, float>)
+      return typename half_among<T...>::type(op(widen(values)...));
+    else
+      return op(widen(values)...);
+  } else {
+    return op(values...);
+  }
+}
+
+template <class Row>
+using lanes_t = decltype(std::declval<const Row&>().lanes(0, lane::all{}));
+
+template <class Op, class... Lanes>
+concept has_lanes = requires(const Op& op, const Lanes&... lanes) {
+  op.lanes(lanes...);
+};
+
+// The lanes that an operation on rows computes at once: those of all its rows, if they agree.
+template <class Op, class Result, class... Rows>
+constexpr index_t width_of_operation() {
+  constexpr index_t widths[] = {Rows::width...};
+  constexpr bool agree = ((Rows::width == widths[0]) && ...) && widths[0] != 0;
+  if constexpr (!agree) {
+    return 0;
+  } else if constexpr (has_lanes<Op, lanes_t<Rows>...>) {
+    return widths[0];
+  } else {
+    return lane::width<Result> == widths[0] && (lane::element<typename Rows::value_type> && ...)
+               ? widths[0]
+               : 0;
+  }
+}
+
+template <class Op, class... Lanes>
+[[nodiscard]] inline auto call_lanes(const Op& op, const Lanes&... lanes) {
+  if constexpr (has_lanes<Op, Lanes...>)
+    return op.lanes(lanes...);
+  else
+    return lane::each(op, lanes...);
+}
+
+// A part of an operation: a base class, so that parts need no recursion and no std::tuple, whose
+// functions are host code to nvcc.
+template <std::size_t I, class Row>
+struct part {
+  Row row;
+};
+
+template <class Indices, class Op, class... Rows>
+struct operation_row_of;
+
+template <std::size_t... I, class Op, class... Rows>
+struct operation_row_of<std::index_sequence<I...>, Op, Rows...> : part<I, Rows>... {
+  using value_type =
+      decltype(call(std::declval<const Op&>(), std::declval<typename Rows::value_type>()...));
+  static constexpr index_t width = width_of_operation<Op, value_type, Rows...>();
+  static constexpr bool pairs = (Rows::pairs || ...);
+  Op op;
+
+  KOKKOS_FUNCTION operation_row_of(const Op& o, const Rows&... rows)
+      : part<I, Rows>{rows}..., op(o) {}
+
+  KOKKOS_FUNCTION value_type operator[](index_t j) const {
+    return call(op, part<I, Rows>::row[j]...);
+  }
+  template <class Count>
+  [[nodiscard]] auto lanes(index_t j, Count count) const {
+    return call_lanes(op, part<I, Rows>::row.lanes(j, count)...);
+  }
+  [[nodiscard]] bool is_dense() const { return (part<I, Rows>::row.is_dense() && ...); }
+  [[nodiscard]] auto dense() const {
+    using dense_rows =
+        operation_row_of<std::index_sequence<I...>, Op,
+                         std::decay_t<decltype(std::declval<const Rows&>().dense())>...>;
+    return dense_rows(op, part<I, Rows>::row.dense()...);
+  }
+  [[nodiscard]] index_t partner() const {
+    index_t found = 0;
+    ((found = found != 0 ? found : part<I, Rows>::row.partner()), ...);
+    return found;
+  }
+  [[nodiscard]] auto lanes_pair(index_t j, index_t k) const {
+    return combine(part<I, Rows>::row.lanes_pair(j, k)...);
+  }
+
+ private:
+  template <class... Pairs>
+  [[nodiscard]] auto combine(const Pairs&... pairs) const {
+    const auto first = call_lanes(op, pairs.first...);
+    return lane::pair<std::decay_t<decltype(first)>>{first, call_lanes(op, pairs.second...)};
+  }
+};
+
+/// An operation on rows.
+template <class Op, class... Rows>
+using operation_row = operation_row_of<std::index_sequence_for<Rows...>, Op, Rows...>;
+
+template <class Op, class... Rows>
+[[nodiscard]] KOKKOS_FUNCTION operation_row<Op, Rows...> make_row(const Op& op,
+                                                                  const Rows&... rows) {
+  return {op, rows...};
+}
 
 }  // namespace topos::detail

@@ -3,51 +3,197 @@
 
 /// Running an expression into memory: one fused kernel, one pass.
 
+#include <algorithm>
 #include <topos/async/queue.hpp>
 #include <topos/expr/expression.hpp>
 #include <topos/kernels/rows.hpp>
 
 namespace topos::detail {
 
-/// Columns that one item of a map computes: long enough to hide the launch, short enough to share.
+/// Elements that one item of a map computes: enough to hide the launch, few enough to share.
 inline constexpr index_t map_chunk = 4096;
 
-/// The kernel of a map: item i is one chunk of one row.
-template <class T, class Rows>
-struct map_kernel {
-  T* out;
-  Rows rows;
-  index_t columns;
-  index_t chunks;
+/// Memory that a kernel writes.
+template <class T>
+struct target_elements {
+  using value_type = T;
+  T* data;
+};
 
-  template <class Team>
-  KOKKOS_FUNCTION void operator()(const Team& team, index_t i) const {
-    const index_t r = i / chunks;
-    const index_t first = i % chunks * map_chunk;
-    const index_t last = first + map_chunk < columns ? first + map_chunk : columns;
-    assign(team, out + r * columns, rows.row(r), first, last);
+/// How a kernel's items share rows of columns: as tiles.
+struct tiling {
+  index_t rows;     // in all
+  index_t columns;  // in all
+  index_t tile_rows;
+  index_t tile_columns;
+
+  /// Long rows are cut, short ones go together; tiles are square where rows of one array are
+  /// columns of another, so that both are read by the cache line.
+  template <std::size_t Rank>
+  [[nodiscard]] static tiling of(const walk<Rank>& w, bool crossing) {
+    tiling t{w.rows(), w.columns(), 1, map_chunk};
+    if (crossing) {
+      t.tile_rows = t.tile_columns = 64;
+    } else if (t.columns < map_chunk) {
+      t.tile_columns = std::max<index_t>(t.columns, 1);
+      t.tile_rows = map_chunk / t.tile_columns;
+    }
+    return t;
+  }
+  [[nodiscard]] KOKKOS_FUNCTION index_t across() const {
+    return (columns + tile_columns - 1) / tile_columns;
+  }
+  [[nodiscard]] index_t count() const { return (rows + tile_rows - 1) / tile_rows * across(); }
+  [[nodiscard]] index_t cost() const {
+    return std::min(tile_rows, rows) * std::min(tile_columns, columns);
   }
 };
 
-/// Enqueues `e` into `out` (row-major, of e's shape, from element `offset` on).
+/// The kernel of a map: item i is one tile.
+template <class Target, class Rows>
+struct map_kernel {
+  Target target;
+  Rows rows;
+  tiling tiles;
+
+  template <class Team>
+  KOKKOS_FUNCTION void operator()(const Team& team, index_t i) const {
+    const index_t across = tiles.across();
+    const index_t r = i / across * tiles.tile_rows;
+    const index_t c = i % across * tiles.tile_columns;
+    const index_t past_r = r + tiles.tile_rows < tiles.rows ? r + tiles.tile_rows : tiles.rows;
+    const index_t past_c =
+        c + tiles.tile_columns < tiles.columns ? c + tiles.tile_columns : tiles.columns;
+    run(team, r, past_r, c, past_c);
+  }
+
+ private:
+  TOPOS_HOST_BRANCH
+  template <class Team>
+  KOKKOS_FUNCTION void run(const Team& team, index_t r, index_t past_r, index_t c,
+                           index_t past_c) const {
+    if constexpr (Team::on_host) {
+      for (; r < past_r; ++r) {
+        host_rows::assign(target.elements.data + target.start(r), target.step, rows.row(r), c,
+                          past_c);
+      }
+    } else {
+      const index_t width = past_c - c;
+      Kokkos::parallel_for(
+          Kokkos::TeamVectorRange(team.member(), (past_r - r) * width), [&](index_t e) {
+            const index_t row = r + e / width;
+            const index_t column = c + e % width;
+            target.elements.data[target.start(row) + column * target.step] = rows.row(row)[column];
+          });
+      team.barrier();
+    }
+  }
+};
+
+/// The kernel of a map of one row whose elements o and o + distance are computed together: item i
+/// is a chunk of the first half, and that of the second.
+template <class T, class Rows>
+struct pair_kernel {
+  T* out;
+  Rows rows;
+  index_t size;
+  index_t distance;
+
+  [[nodiscard]] index_t count() const { return (distance + map_chunk - 1) / map_chunk; }
+  [[nodiscard]] index_t cost() const { return 2 * map_chunk; }
+
+  TOPOS_HOST_BRANCH
+  template <class Team>
+  KOKKOS_FUNCTION void operator()(const Team& team, index_t i) const {
+    const index_t first = i * map_chunk;
+    const index_t last = first + map_chunk < distance ? first + map_chunk : distance;
+    const index_t past = last + distance < size ? last + distance : size;
+    if constexpr (Team::on_host) {
+      const auto row = rows.row(0).dense();
+      const index_t done = host_rows::assign_pairs(out, row, first, past - distance, distance);
+      host_rows::assign_dense(out, row, done, last);
+      host_rows::assign_dense(out, row, done + distance, past);
+    } else {
+      assign(team, out, rows.row(0), first, last);
+      assign(team, out, rows.row(0), first + distance, past);
+    }
+  }
+};
+
+/// Whether an expression can have pairs of elements that cost less together.
+template <class Row>
+concept pairing_row = Row::width != 0 && Row::pairs;
+
+/// An expression and where it goes: what is needed to launch its map.
 template <expression E>
-void map(const E& e, const buffer& out, index_t offset, std::source_location where) {
-  using T = typename E::value_type;
-  const auto w = walk_of(e);
-  const index_t columns = w.columns();
-  const index_t rows = w.rows();
-  if (columns == 0 || rows == 0) return;
+class map_plan {
+ public:
+  using value_type = typename E::value_type;
+  static constexpr std::size_t rank = E::rank;
+
+  map_plan(const E& e, const buffer& out, const layout<rank>& target)
+      : map_plan(e, out, target, walked(e, target)) {}
+
+  [[nodiscard]] index_t size() const { return kernel_.tiles.rows * kernel_.tiles.columns; }
+  [[nodiscard]] index_t count() const { return kernel_.tiles.count(); }
+  [[nodiscard]] index_t cost() const { return kernel_.tiles.cost(); }
+  [[nodiscard]] const auto& kernel() const { return kernel_; }
+
+  /// Launches it on a stream.
+  template <class Stream>
+  void launch(const Stream& stream) const {
+    using row = decltype(kernel_.rows.row(0));
+    if constexpr (pairing_row<row>) {
+      const index_t distance = dense_ ? kernel_.rows.row(0).dense().partner() : 0;
+      if (distance > 0 && distance < size()) {
+        const pair_kernel<value_type, decltype(kernel_.rows)> pairs{
+            kernel_.target.elements.data + kernel_.target.base, kernel_.rows, size(), distance};
+        stream.for_each("topos::map", pairs.count(), pairs.cost(), 0, pairs);
+        return;
+      }
+    }
+    stream.for_each("topos::map", count(), cost(), 0, kernel_);
+  }
+
+ private:
+  using target_rows = strided_rows<target_elements<value_type>, rank>;
+
+  static walk<rank> walked(const E& e, const layout<rank>& target) {
+    walk_maker<rank> maker(e.shape());
+    maker.add(target);
+    e.leaves(maker);
+    return maker.make();
+  }
+
+  map_plan(const E& e, const buffer& out, const layout<rank>& target, const walk<rank>& w)
+      : kernel_{rows_of(target_elements<value_type>{static_cast<value_type*>(out.data())}, target,
+                        w),
+                e.rows(w), tiling::of(w, crosses(e, w))},
+        dense_(w.axes == 1 && kernel_.target.step == 1 && kernel_.rows.row(0).is_dense()) {}
+
+  // Whether some leaf is walked across its rows.
+  static bool crosses(const E& e, const walk<rank>& w) {
+    if (w.axes == 1) return false;
+    crossing_finder<rank> finder{w};
+    e.leaves(finder);
+    return finder.found;
+  }
+
+  map_kernel<target_rows, decltype(std::declval<const E&>().rows(std::declval<walk<rank>>()))>
+      kernel_;
+  bool dense_;
+};
+
+/// Enqueues `e` into the elements of `out` that `target`, of e's shape, names.
+template <expression E>
+void map(const E& e, const buffer& out, const layout<E::rank>& target, std::source_location where) {
+  const map_plan<E> plan(e, out, target);
+  if (plan.size() == 0) return;
   std::vector<buffer> reads;
   e.collect(reads);
   queue_of(out.where(), where)
-      .submit(std::move(reads), {out}, rows * columns,
-              [kernel = map_kernel<T, decltype(e.rows(w))>{static_cast<T*>(out.data()) + offset,
-                                                           e.rows(w), columns,
-                                                           (columns + map_chunk - 1) / map_chunk},
-               rows](const auto& stream) {
-                stream.for_each("topos::map", rows * kernel.chunks,
-                                std::min(kernel.columns, map_chunk), 0, kernel);
-              });
+      .submit(std::move(reads), {out}, plan.size(),
+              [plan](const auto& stream) { plan.launch(stream); });
 }
 
 }  // namespace topos::detail

@@ -15,16 +15,15 @@ struct epilogue_kernel {
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team& team, index_t i) const {
     float* y = p.y + i * p.n;
-    const memory_row<float> own{y};
-    const memory_row<float> bias{p.bias};
+    const memory_row<float> own{{y}};
+    const memory_row<float> bias{{p.bias}};
     if (p.bias == nullptr) {
-      if (p.act == activation::gelu)
-        assign(team, y, unary_row<gelu_op, memory_row<float>>{own}, 0, p.n);
+      if (p.act == activation::gelu) assign(team, y, make_row(gelu_op{}, own), 0, p.n);
       return;
     }
-    const binary_row<add_op, memory_row<float>, memory_row<float>> biased{own, bias};
+    const auto biased = make_row(add_op{}, own, bias);
     if (p.act == activation::gelu) {
-      assign(team, y, unary_row<gelu_op, decltype(biased)>{biased}, 0, p.n);
+      assign(team, y, make_row(gelu_op{}, biased), 0, p.n);
     } else {
       assign(team, y, biased, 0, p.n);
     }

@@ -60,8 +60,8 @@ struct attention_kernel {
                length);
       for (index_t row = 0; row < m; ++row) {
         float* to = y + (i + row) * heads * width;
-        using scaled = binary_row<multiply_op, memory_row<float>, constant_row<float>>;
-        assign(team, to, scaled{{to}, {1.0f / totals[row]}}, 0, width);
+        const constant_row<float> inverse{1.0f / totals[row]};
+        assign(team, to, make_row(multiply_op{}, memory_row<float>{{to}}, inverse), 0, width);
       }
     }
   }
@@ -71,14 +71,13 @@ struct attention_kernel {
   template <class Team>
   KOKKOS_FUNCTION float soften(const Team& team, float* scores, index_t length,
                                index_t columns) const {
-    using own = memory_row<float>;
     using constant = constant_row<float>;
-    using shifted = binary_row<subtract_op, own, constant>;
-    using scaled = binary_row<multiply_op, shifted, constant>;
+    const memory_row<float> own{{scores}};
     assign(team, scores, constant{-Kokkos::Experimental::infinity_v<float>}, length, columns);
-    const scaled s{{{scores}, {largest(team, own{scores}, columns)}}, {scale}};
-    assign(team, scores, unary_row<exp_op, scaled>{s}, 0, columns);
-    return sum(team, own{scores}, columns);
+    const auto shifted = make_row(subtract_op{}, own, constant{largest(team, own, columns)});
+    const auto scaled = make_row(multiply_op{}, shifted, constant{scale});
+    assign(team, scores, make_row(exp_op{}, scaled), 0, columns);
+    return sum(team, own, columns);
   }
 };
 

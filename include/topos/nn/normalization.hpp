@@ -24,18 +24,17 @@ struct layer_norm_kernel {
 
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team& team, index_t r) const {
-    using own = memory_row<float>;
     using constant = constant_row<float>;
-    using centred = binary_row<subtract_op, own, constant>;
-    using scaled = binary_row<multiply_op, centred, constant>;
-    using weighted = binary_row<multiply_op, scaled, own>;
     float* y = out + r * columns;
+    const memory_row<float> own{{y}};
     const auto n = static_cast<float>(columns);
     assign(team, y, rows.row(r), 0, columns);
-    const centred c{{y}, {sum(team, own{y}, columns) / n}};
-    const float variance = sum(team, unary_row<square_op, centred>{c}, columns) / n;
-    const weighted w{{c, {1.0f / Kokkos::sqrt(variance + epsilon)}}, {weight}};
-    assign(team, y, binary_row<add_op, weighted, own>{w, {bias}}, 0, columns);
+    const auto centred = make_row(subtract_op{}, own, constant{sum(team, own, columns) / n});
+    const float variance = sum(team, make_row(square_op{}, centred), columns) / n;
+    const auto scaled =
+        make_row(multiply_op{}, centred, constant{1.0f / Kokkos::sqrt(variance + epsilon)});
+    const auto weighted = make_row(multiply_op{}, scaled, memory_row<float>{{weight}});
+    assign(team, y, make_row(add_op{}, weighted, memory_row<float>{{bias}}), 0, columns);
   }
 };
 
@@ -66,7 +65,7 @@ class layer_norm {
           where);
     }
     tensor<float, 2> y(extents, weight_.device(), where);
-    const topos::detail::walk<2> rows{extents, false};
+    const auto rows = topos::detail::walk_of(e, 1);
     std::vector<buffer> reads{weight_.value(where).memory(), bias_.value(where).memory()};
     e.collect(reads);
     topos::detail::queue_of(y.device(), where)

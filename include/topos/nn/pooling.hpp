@@ -22,22 +22,22 @@ struct mean_pool_kernel {
 
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team& team, index_t s) const {
-    using own = memory_row<float>;
     using constant = constant_row<float>;
-    using scaled = binary_row<multiply_op, own, constant>;
     const index_t first = offsets[s];
     const index_t last = offsets[s + 1];
     float* y = out + s * columns;
+    const memory_row<float> own{{y}};
     assign(team, y, constant{0.0f}, 0, columns);
     for (index_t r = first; r < last; ++r) {
-      assign(team, y, binary_row<add_op, own, own>{{y}, {x + r * columns}}, 0, columns);
+      assign(team, y, make_row(add_op{}, own, memory_row<float>{{x + r * columns}}), 0, columns);
     }
     const float count = last > first ? static_cast<float>(last - first) : 1.0f;
-    assign(team, y, binary_row<divide_op, own, constant>{{y}, {count}}, 0, columns);
+    assign(team, y, make_row(divide_op{}, own, constant{count}), 0, columns);
     if (!normalize) return;
-    const float square = sum(team, unary_row<square_op, own>{{y}}, columns);
+    const float square = sum(team, make_row(square_op{}, own), columns);
     const float norm = Kokkos::sqrt(square);
-    assign(team, y, scaled{{y}, {1.0f / (norm > 1e-12f ? norm : 1e-12f)}}, 0, columns);
+    assign(team, y, make_row(multiply_op{}, own, constant{1.0f / (norm > 1e-12f ? norm : 1e-12f)}),
+           0, columns);
   }
 };
 

@@ -38,7 +38,8 @@ template <element T, std::size_t Rank>
   tensor<T, Rank> result(extents, first.device(), where);
   index_t offset = 0;
   for (const tensor<T, Rank>& part : parts) {
-    detail::map(part.node(), result.memory(), offset, where);
+    detail::map(part.node(), result.memory(), detail::layout<Rank>::dense(part.shape(), offset),
+                where);
     offset += part.size();
   }
   return result;

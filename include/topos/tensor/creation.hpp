@@ -4,6 +4,7 @@
 /// New tensors.
 
 #include <span>
+#include <topos/expr/generators.hpp>
 #include <topos/tensor/placement.hpp>
 #include <topos/tensor/tensor.hpp>
 #include <type_traits>
@@ -22,17 +23,8 @@ template <element T, std::size_t Rank>
 [[nodiscard]] tensor<T, Rank> full(shape<Rank> extents, std::type_identity_t<T> value,
                                    device d = default_device::current(),
                                    std::source_location where = std::source_location::current()) {
-  tensor<T, Rank> result(extents, d, where);
-  detail::queue_of(d, where).submit(
-      {}, {result.memory()}, result.size(),
-      [kernel = detail::map_kernel<T, detail::constant_rows<T>>{
-           result.data(),
-           {value},
-           result.size(),
-           (result.size() + detail::map_chunk - 1) / detail::map_chunk}](const auto& stream) {
-        stream.for_each("topos::full", kernel.chunks, detail::map_chunk, 0, kernel);
-      });
-  return result;
+  (void)size_of_shape(extents, where);
+  return tensor<T, Rank>(detail::filled<T>(value, extents, d), where);
 }
 
 /// A tensor of zeros; returns at once.
@@ -46,7 +38,7 @@ template <element T, std::size_t Rank>
 template <element T, std::size_t Rank>
 [[nodiscard]] tensor<T, Rank> ones(shape<Rank> extents, device d = default_device::current(),
                                    std::source_location where = std::source_location::current()) {
-  return full<T, Rank>(extents, static_cast<T>(1), d, where);
+  return full<T, Rank>(extents, T(1.0f), d, where);
 }
 
 /// A copy of host memory, row-major, of a shape. Blocks until the memory is copied. Throws
@@ -63,6 +55,39 @@ template <element T, std::size_t Rank>
   tensor<T, Rank> result(extents, d, where);
   detail::copy_from_host(result.memory(), 0, values.data(), values.size_bytes(), where);
   return result;
+}
+
+/// Tensors like another: of its shape, on its device, and of its element type unless another is
+/// named.
+template <class T = void, operand X>
+[[nodiscard]] auto empty_like(const X& x,
+                              std::source_location where = std::source_location::current()) {
+  using value = std::conditional_t<std::is_void_v<T>, detail::value_of_t<X>, T>;
+  decltype(auto) node = detail::as_node(x);
+  return empty<value>(shape<detail::node_t<X>::rank>(node.shape()),
+                      node.device().value_or(default_device::current()), where);
+}
+template <class T = void, operand X>
+[[nodiscard]] auto full_like(
+    const X& x,
+    std::type_identity_t<std::conditional_t<std::is_void_v<T>, detail::value_of_t<X>, T>> value,
+    std::source_location where = std::source_location::current()) {
+  using element = std::conditional_t<std::is_void_v<T>, detail::value_of_t<X>, T>;
+  decltype(auto) node = detail::as_node(x);
+  return full<element>(shape<detail::node_t<X>::rank>(node.shape()), value,
+                       node.device().value_or(default_device::current()), where);
+}
+template <class T = void, operand X>
+[[nodiscard]] auto zeros_like(const X& x,
+                              std::source_location where = std::source_location::current()) {
+  using value = std::conditional_t<std::is_void_v<T>, detail::value_of_t<X>, T>;
+  return full_like<value>(x, value{}, where);
+}
+template <class T = void, operand X>
+[[nodiscard]] auto ones_like(const X& x,
+                             std::source_location where = std::source_location::current()) {
+  using value = std::conditional_t<std::is_void_v<T>, detail::value_of_t<X>, T>;
+  return full_like<value>(x, value(1.0f), where);
 }
 
 }  // namespace topos

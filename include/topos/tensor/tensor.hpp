@@ -13,14 +13,19 @@
 #include <topos/core/shape.hpp>
 #include <topos/device/default_device.hpp>
 #include <topos/expr/elementwise.hpp>
+#include <topos/expr/generators.hpp>
+#include <topos/expr/slice.hpp>
 #include <topos/kernels/map.hpp>
 
 namespace topos {
 
+template <class T, std::size_t Rank, std::size_t Whole>
+class tensor_slice;
+
 /// A dense row-major array of `Rank` axes on one device. Copies share memory; no operation changes
 /// what another tensor holds. Its content may still be being computed: reading it waits.
 template <element T, std::size_t Rank>
-class tensor {
+class [[nodiscard]] tensor {
  public:
   using value_type = T;
   static constexpr std::size_t rank = Rank;
@@ -38,7 +43,7 @@ class tensor {
     requires(std::same_as<typename E::value_type, T>&& E::rank == Rank)
   tensor(const E& e, std::source_location where = std::source_location::current())
       : tensor(e.shape(), e.device().value_or(default_device::current()), where) {
-    detail::map(e, memory_, 0, where);
+    detail::map(e, memory_, whole(), where);
   }
 
   /// A tensor over memory that is written already, or by queued work that knows the buffer.
@@ -66,6 +71,18 @@ class tensor {
     detail::block_until_ready(memory_);
     return *this;
   }
+
+  /// The tensor on a device: itself, without a copy, if it is there already. See device_put, and
+  /// tensor/placement.hpp, which has to be included for these.
+  [[nodiscard]] tensor to(topos::device d,
+                          std::source_location where = std::source_location::current()) const;
+  [[nodiscard]] tensor cpu(std::source_location where = std::source_location::current()) const;
+  [[nodiscard]] tensor gpu(int index = 0,
+                           std::source_location where = std::source_location::current()) const;
+
+  /// The value of a tensor of one element, from any device. Waits for it. Throws `shape_mismatch`
+  /// if there are more or none. In tensor/placement.hpp.
+  [[nodiscard]] T item(std::source_location where = std::source_location::current()) const;
 
   /// The elements in row-major order. Waits for them. Throws `device_mismatch` if the tensor is
   /// not on the CPU: see cpu(). Valid as long as a copy of this tensor lives.
@@ -108,7 +125,43 @@ class tensor {
   }
 
   /// The tensor as a leaf of an expression.
-  [[nodiscard]] detail::tensor_node<T, Rank> node() const { return {memory_, offset_, extents_}; }
+  [[nodiscard]] detail::tensor_node<T, Rank> node() const {
+    return {detail::memory_source<T>{memory_}, whole()};
+  }
+
+  /// A part of the tensor that can be assigned to, by one index for each of its first axes: see
+  /// slice. `x.slice(range{0, 2}) = y` changes x alone: tensors that shared its memory keep theirs.
+  template <detail::axis_index... I>
+  [[nodiscard]] auto slice(I... indices) & {
+    using view = detail::slice_view<Rank, I...>;
+    const view part(extents_, std::source_location::current(), indices...);
+    return tensor_slice<T, view::rank, Rank>(*this, part(detail::layout<Rank>::dense(extents_)));
+  }
+  template <detail::axis_index... I>
+  [[nodiscard]] auto slice(I... indices) const& {
+    return topos::slice(*this, indices...);
+  }
+
+  /// Adds, subtracts, multiplies by or divides by an operand or scalar that broadcasts to this
+  /// shape, in place where nobody else holds the memory. Throws `shape_mismatch`,
+  /// `device_mismatch`.
+  template <class X>
+    requires(operand<X> || detail::scalar<X>)
+  tensor& operator+=(const X& x) { return update("+=", memory_.is_unique(), *this + x); }
+  template <class X>
+    requires(operand<X> || detail::scalar<X>)
+  tensor& operator-=(const X& x) { return update("-=", memory_.is_unique(), *this - x); }
+  template <class X>
+    requires(operand<X> || detail::scalar<X>)
+  tensor& operator*=(const X& x) { return update("*=", memory_.is_unique(), *this * x); }
+  template <class X>
+    requires(operand<X> || detail::scalar<X>)
+  tensor& operator/=(const X& x) { return update("/=", memory_.is_unique(), *this / x); }
+
+  /// Makes this the only holder of its memory, with the same content: a copy where it is shared.
+  void make_unique(std::source_location where = std::source_location::current()) {
+    if (!memory_.is_unique()) *this = tensor(node(), where);
+  }
 
   /// The buffer that holds the elements, for queued work.
   [[nodiscard]] const buffer& memory() const noexcept { return memory_; }
@@ -119,6 +172,32 @@ class tensor {
   }
 
  private:
+  [[nodiscard]] detail::layout<Rank> whole() const {
+    return detail::layout<Rank>::dense(extents_, offset_);
+  }
+
+  // `alone`: whether this was the only holder before e, which reads it, was made.
+  template <expression E>
+  tensor& update(const char* name, bool alone, const E& e) {
+    static_assert(!std::integral<T> || std::integral<typename E::value_type>,
+                  "topos: the result is floating-point and would be cut off: use astype");
+    static_assert(detail::is_complex<T> || !detail::is_complex<typename E::value_type>,
+                  "topos: the result is complex and this tensor real");
+    constexpr auto where = std::source_location::current();
+    if (broadcast(name, extents_, e.shape(), where) != extents_) {
+      throw shape_mismatch(detail::concat(name, ": a result of shape ", to_string(e.shape()),
+                                          " does not fit ", to_string(extents_)),
+                           where);
+    }
+    const auto converted = detail::convert<T>(e);
+    if (!alone) return *this = tensor(converted);
+    detail::map(converted, memory_, whole(), where);
+    return *this;
+  }
+
+  template <class U, std::size_t R, std::size_t Whole>
+  friend class tensor_slice;
+
   static std::size_t bytes_of(const topos::shape<Rank>& extents, std::source_location where) {
     const auto size = static_cast<std::size_t>(size_of_shape(extents, where));
     if (size > std::numeric_limits<index_t>::max() / sizeof(T)) {
@@ -132,6 +211,101 @@ class tensor {
   topos::shape<Rank> extents_;
   buffer memory_;
   index_t offset_ = 0;
+};
+
+/// A part of a tensor that can be assigned to. An operand like any other, too.
+template <class T, std::size_t Rank, std::size_t Whole>
+class [[nodiscard]] tensor_slice {
+ public:
+  tensor_slice(tensor<T, Whole>& of, const detail::layout<Rank>& part) : of_(of), part_(part) {}
+  tensor_slice(const tensor_slice&) = default;
+
+  [[nodiscard]] const topos::shape<Rank>& shape() const { return part_.extents; }
+  [[nodiscard]] topos::device device() const { return of_.device(); }
+  [[nodiscard]] detail::tensor_node<T, Rank> node() const {
+    return {detail::memory_source<T>{of_.memory_}, placed()};
+  }
+
+  /// Enqueues the assignment of an operand that broadcasts to this shape, or of a scalar. Throws
+  /// `shape_mismatch`, `device_mismatch`.
+  template <class X>
+    requires(operand<X> || detail::scalar<X>)
+  const tensor_slice& operator=(const X& x) const {
+    if constexpr (operand<X>)
+      return assign(detail::as_node(x), false);
+    else
+      return assign(detail::filled<T>(detail::convert_op<T>{}(x), part_.extents, device()), false);
+  }
+  const tensor_slice& operator=(const tensor_slice& x) const { return assign(x.node(), false); }
+
+  template <class X>
+    requires(operand<X> || detail::scalar<X>)
+  const tensor_slice& operator+=(const X& x) const { return assign(*this + x, alone()); }
+  template <class X>
+    requires(operand<X> || detail::scalar<X>)
+  const tensor_slice& operator-=(const X& x) const { return assign(*this - x, alone()); }
+  template <class X>
+    requires(operand<X> || detail::scalar<X>)
+  const tensor_slice& operator*=(const X& x) const { return assign(*this * x, alone()); }
+  template <class X>
+    requires(operand<X> || detail::scalar<X>)
+  const tensor_slice& operator/=(const X& x) const { return assign(*this / x, alone()); }
+
+ private:
+  [[nodiscard]] bool alone() const { return of_.memory_.is_unique(); }
+
+  // The part in the memory that the tensor has now.
+  [[nodiscard]] detail::layout<Rank> placed() const {
+    detail::layout<Rank> l = part_;
+    l.offset += of_.offset_;
+    return l;
+  }
+
+  // `alone`: nobody but e, element by element, reads the tensor's memory.
+  template <expression E>
+  const tensor_slice& assign(const E& e, bool alone) const {
+    static_assert(E::rank <= Rank, "topos: what is assigned has more axes than the slice");
+    constexpr auto where = std::source_location::current();
+    if (broadcast("slice", part_.extents, e.shape(), where) != part_.extents) {
+      throw shape_mismatch(detail::concat("slice: ", to_string(e.shape()),
+                                          " cannot be assigned to ", to_string(part_.extents)),
+                           where);
+    }
+    if (e.device() && *e.device() != device()) {
+      throw device_mismatch(detail::concat("slice: the slice is on ", device(),
+                                           ", what is assigned to it on ", *e.device()),
+                            where);
+    }
+    const auto write = [&](const auto& node) {
+      using from = std::decay_t<decltype(node)>;
+      const topos::shape<from::rank> whole = node.shape();
+      const auto spread = node.viewed(whole, detail::broadcast_view<Rank>{part_.extents});
+      detail::map(spread, of_.memory_, placed(), where);
+    };
+    const auto converted = detail::convert<T>(e);
+    if (alone) {
+      write(converted);
+    } else if (reads(converted)) {
+      // Its elements may be written before they are read.
+      const tensor<T, E::rank> computed(converted, where);
+      of_.make_unique(where);
+      write(computed.node());
+    } else {
+      of_.make_unique(where);
+      write(converted);
+    }
+    return *this;
+  }
+
+  template <expression E>
+  [[nodiscard]] bool reads(const E& e) const {
+    std::vector<buffer> all;
+    e.collect(all);
+    return std::find(all.begin(), all.end(), of_.memory_) != all.end();
+  }
+
+  tensor<T, Whole>& of_;
+  detail::layout<Rank> part_;
 };
 
 /// The tensor of an expression: `tensor y(a + b)`.

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Arithmetic: each operation for one value (host and device) and, where a library has it, for
+/// lanes (host).
+
+#include <topos/core/config.hpp>
+#include <topos/core/promotion.hpp>
+#include <topos/expr/lanes.hpp>
+#include <topos/expr/row.hpp>
+#include <type_traits>
+
+namespace topos::detail {
+
+// Integers wrap around, as in NumPy; C++ leaves that undefined for signed ones, and for short
+// unsigned ones, which it computes as int.
+template <class T>
+using wrapping_t = std::conditional_t<
+    (sizeof(T) < sizeof(unsigned)), unsigned,
+    typename std::conditional_t<std::is_same_v<T, bool>, std::type_identity<unsigned>,
+                                std::make_unsigned<T>>::type>;
+
+template <class B>
+concept floating_lanes = std::floating_point<lane::value_t<B>>;
+
+struct negate_op : widening {
+  template <class T>
+  KOKKOS_FUNCTION T operator()(T x) const {
+    if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(wrapping_t<T>(0) - static_cast<wrapping_t<T>>(x));
+    else
+      return -x;
+  }
+  template <class B>
+  B lanes(const B& x) const {
+    return -x;
+  }
+};
+
+struct add_op : widening {
+  template <class T>
+  KOKKOS_FUNCTION T operator()(T a, T b) const {
+    if constexpr (std::is_same_v<T, bool>)
+      return a || b;
+    else if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(static_cast<wrapping_t<T>>(a) + static_cast<wrapping_t<T>>(b));
+    else
+      return a + b;
+  }
+  template <class B>
+  B lanes(const B& a, const B& b) const {
+    return a + b;
+  }
+};
+
+struct subtract_op : widening {
+  template <class T>
+  KOKKOS_FUNCTION T operator()(T a, T b) const {
+    if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(static_cast<wrapping_t<T>>(a) - static_cast<wrapping_t<T>>(b));
+    else
+      return a - b;
+  }
+  template <class B>
+  B lanes(const B& a, const B& b) const {
+    return a - b;
+  }
+};
+
+struct multiply_op : widening {
+  template <class T>
+  KOKKOS_FUNCTION T operator()(T a, T b) const {
+    if constexpr (std::is_same_v<T, bool>)
+      return a && b;
+    else if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(static_cast<wrapping_t<T>>(a) * static_cast<wrapping_t<T>>(b));
+    else
+      return a * b;
+  }
+  template <class B>
+  B lanes(const B& a, const B& b) const {
+    return a * b;
+  }
+};
+
+/// The true quotient: of floating-point numbers only.
+struct divide_op : widening {
+  template <class T>
+  KOKKOS_FUNCTION T operator()(T a, T b) const {
+    return a / b;
+  }
+  template <floating_lanes B>
+  B lanes(const B& a, const B& b) const {
+    return a / b;
+  }
+};
+
+/// The largest integer not above the quotient; integers divide by 0 to 0, as in NumPy, where the
+/// processor would end the process.
+struct floor_divide_op : widening {
+  template <class T>
+  KOKKOS_FUNCTION T operator()(T a, T b) const {
+    if constexpr (std::is_integral_v<T>) {
+      if (b == T(0)) return T(0);
+      if constexpr (std::is_signed_v<T>) {
+        if (b == T(-1)) return negate_op{}(a);
+        const auto quotient = static_cast<T>(a / b);
+        return a % b != 0 && (a < 0) != (b < 0) ? static_cast<T>(quotient - 1) : quotient;
+      }
+      return static_cast<T>(a / b);
+    } else {
+      // As NumPy: from the exact remainder, so that a = b * quotient + remainder holds.
+      if (b == T(0)) return a / b;
+      T remainder = Kokkos::fmod(a, b);
+      T quotient = (a - remainder) / b;
+      if (remainder != T(0) && (b < T(0)) != (remainder < T(0))) quotient -= T(1);
+      if (quotient == T(0)) return Kokkos::copysign(T(0), a / b);
+      T floor = Kokkos::floor(quotient);
+      return quotient - floor > T(0.5) ? floor + T(1) : floor;
+    }
+  }
+};
+
+/// What floor division leaves: of the sign of the divisor.
+struct remainder_op : widening {
+  template <class T>
+  KOKKOS_FUNCTION T operator()(T a, T b) const {
+    if constexpr (std::is_integral_v<T>) {
+      if (b == T(0)) return T(0);
+      if constexpr (std::is_signed_v<T>) {
+        if (b == T(-1)) return T(0);
+        const auto rest = static_cast<T>(a % b);
+        return rest != 0 && (rest < 0) != (b < 0) ? static_cast<T>(rest + b) : rest;
+      }
+      return static_cast<T>(a % b);
+    } else {
+      const T rest = Kokkos::fmod(a, b);
+      if (rest == T(0)) return Kokkos::copysign(T(0), b);
+      return (rest < T(0)) != (b < T(0)) ? rest + b : rest;
+    }
+  }
+};
+
+struct abs_op : widening {
+  template <class T>
+  KOKKOS_FUNCTION auto operator()(T x) const {
+    if constexpr (std::is_unsigned_v<T>)
+      return x;
+    else if constexpr (std::is_integral_v<T>)
+      return x < T(0) ? negate_op{}(x) : x;
+    else
+      return Kokkos::abs(x);
+  }
+  template <class B>
+  B lanes(const B& x) const {
+    if constexpr (std::is_unsigned_v<lane::value_t<B>>)
+      return x;
+    else
+      return lane::abs(x);
+  }
+};
+
+struct square_op : widening {
+  template <class T>
+  KOKKOS_FUNCTION T operator()(T x) const {
+    return multiply_op{}(x, x);
+  }
+  template <class B>
+  B lanes(const B& x) const {
+    return x * x;
+  }
+};
+
+/// -1, 0 or 1; NaN of NaN.
+struct sign_op : widening {
+  template <class T>
+  KOKKOS_FUNCTION T operator()(T x) const {
+    if constexpr (std::is_unsigned_v<T>)
+      return static_cast<T>(x != T(0));
+    else
+      return x > T(0) ? T(1) : x < T(0) ? T(-1) : x;
+  }
+};
+
+/// The smaller and the larger of two, NaN where one of them is.
+struct minimum_op : widening {
+  template <class T>
+  KOKKOS_FUNCTION T operator()(T a, T b) const {
+    return a < b || a != a ? a : b;
+  }
+  template <class B>
+  B lanes(const B& a, const B& b) const {
+    return lane::select((a < b) | (a != a), a, b);
+  }
+};
+
+struct maximum_op : widening {
+  template <class T>
+  KOKKOS_FUNCTION T operator()(T a, T b) const {
+    return a > b || a != a ? a : b;
+  }
+  template <class B>
+  B lanes(const B& a, const B& b) const {
+    return lane::select((a > b) | (a != a), a, b);
+  }
+};
+
+/// The bits of integers and bools.
+#define TOPOS_BIT_OPERATION(name, sign)            \
+  struct name##_op {                               \
+    template <class T>                             \
+    KOKKOS_FUNCTION T operator()(T a, T b) const { \
+      return static_cast<T>(a sign b);             \
+    }                                              \
+    template <class B>                             \
+    B lanes(const B& a, const B& b) const {        \
+      return a sign b;                             \
+    }                                              \
+  };
+TOPOS_BIT_OPERATION(bitwise_and, &)
+TOPOS_BIT_OPERATION(bitwise_or, |)
+TOPOS_BIT_OPERATION(bitwise_xor, ^)
+#undef TOPOS_BIT_OPERATION
+
+struct bitwise_not_op {
+  template <class T>
+  KOKKOS_FUNCTION T operator()(T x) const {
+    if constexpr (std::is_same_v<T, bool>)
+      return !x;
+    else
+      return static_cast<T>(~x);
+  }
+};
+
+/// Shifts by the width of the type or more leave nothing of the number, as in NumPy.
+struct left_shift_op {
+  template <class T>
+  KOKKOS_FUNCTION T operator()(T a, T b) const {
+    using U = std::make_unsigned_t<T>;
+    const auto by = static_cast<U>(b);
+    return by < 8 * sizeof(T) ? static_cast<T>(static_cast<wrapping_t<T>>(a) << by) : T(0);
+  }
+};
+
+struct right_shift_op {
+  template <class T>
+  KOKKOS_FUNCTION T operator()(T a, T b) const {
+    using U = std::make_unsigned_t<T>;
+    const auto by = static_cast<U>(b);
+    if (by < 8 * sizeof(T)) return static_cast<T>(a >> by);
+    return a < T(0) ? static_cast<T>(-1) : T(0);
+  }
+};
+
+/// The element as another type; real numbers become complex ones, not the other way round.
+template <class To>
+struct convert_op {
+  template <class T>
+  KOKKOS_FUNCTION To operator()(const T& x) const {
+    if constexpr (std::is_same_v<T, To>)
+      return x;
+    else if constexpr (std::is_same_v<To, bool>)
+      return x != T(0);
+    else if constexpr (is_half<To>)
+      return To(static_cast<float>(x));
+    else if constexpr (is_complex<To> && is_complex<T>)
+      return To(static_cast<real_t<To>>(x.real()), static_cast<real_t<To>>(x.imag()));
+    else if constexpr (is_complex<To>)
+      return To(static_cast<real_t<To>>(x));
+    else if constexpr (is_real_floating<T> && std::is_integral_v<To>)
+      return to_integer(static_cast<std::conditional_t<is_half<T>, float, T>>(x));
+    else
+      return static_cast<To>(x);
+  }
+  template <class B>
+    requires(std::same_as<To, float>&& std::same_as<lane::value_t<B>, std::int32_t>&& requires(
+        const B& b) { lane::to_float(b); })
+  auto lanes(const B& x) const { return lane::to_float(x); }
+
+ private:
+  // Towards 0 and, as in JAX, to the ends of the type; NaN to 0. C++ leaves these undefined.
+  template <class F>
+  KOKKOS_FUNCTION static To to_integer(F x) {
+    constexpr auto lowest = Kokkos::Experimental::finite_min_v<To>;
+    constexpr auto highest = Kokkos::Experimental::finite_max_v<To>;
+    if (x != x) return To(0);
+    if (x <= static_cast<F>(lowest)) return lowest;
+    if (x >= static_cast<F>(highest)) return highest;
+    return static_cast<To>(x);
+  }
+};
+
+}  // namespace topos::detail

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Comparisons, what kind a number is, and the choice by them.
+
+#include <topos/expr/detail/arithmetic_operations.hpp>
+
+namespace topos::detail {
+
+#define TOPOS_COMPARISON(name, sign)                                \
+  struct name##_op : widening {                                     \
+    template <class T>                                              \
+    KOKKOS_FUNCTION bool operator()(const T& a, const T& b) const { \
+      return a sign b;                                              \
+    }                                                               \
+    template <class B>                                              \
+      requires(lane::element<lane::value_t<B>>)                     \
+    auto lanes(const B& a, const B& b) const { return a sign b; }   \
+  };
+TOPOS_COMPARISON(equal, ==)
+TOPOS_COMPARISON(not_equal, !=)
+TOPOS_COMPARISON(less, <)
+TOPOS_COMPARISON(less_equal, <=)
+TOPOS_COMPARISON(greater, >)
+TOPOS_COMPARISON(greater_equal, >=)
+#undef TOPOS_COMPARISON
+
+struct logical_not_op {
+  KOKKOS_FUNCTION bool operator()(bool x) const { return !x; }
+  template <class M>
+  auto lanes(const M& x) const {
+    return !x;
+  }
+};
+
+struct isnan_op : widening {
+  template <class T>
+  KOKKOS_FUNCTION bool operator()(T x) const {
+    return x != x;
+  }
+  template <floating_lanes B>
+  auto lanes(const B& x) const {
+    return x != x;
+  }
+};
+
+struct isinf_op : widening {
+  template <class T>
+  KOKKOS_FUNCTION bool operator()(T x) const {
+    return Kokkos::isinf(x);
+  }
+};
+
+struct isfinite_op : widening {
+  template <class T>
+  KOKKOS_FUNCTION bool operator()(T x) const {
+    return Kokkos::isfinite(x);
+  }
+};
+
+struct signbit_op : widening {
+  template <class T>
+  KOKKOS_FUNCTION bool operator()(T x) const {
+    return Kokkos::signbit(x);
+  }
+};
+
+/// The second where the first is true, else the third.
+struct where_op {
+  template <class T>
+  KOKKOS_FUNCTION T operator()(bool condition, const T& a, const T& b) const {
+    return condition ? a : b;
+  }
+  template <class M, class B>
+    requires(!std::is_same_v<M, B>)
+  auto lanes(const M& condition, const B& a, const B& b) const {
+    return lane::select(lane::mask_cast<lane::value_t<B>>(condition), a, b);
+  }
+};
+
+/// A value held between two bounds; NaN stays NaN.
+struct clip_op : widening {
+  template <class T>
+  KOKKOS_FUNCTION T operator()(T x, T low, T high) const {
+    return minimum_op{}(maximum_op{}(x, low), high);
+  }
+  template <class B>
+  B lanes(const B& x, const B& low, const B& high) const {
+    return minimum_op{}.lanes(maximum_op{}.lanes(x, low), high);
+  }
+};
+
+}  // namespace topos::detail

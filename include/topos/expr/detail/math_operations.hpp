@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The functions of <cmath>: each for one value (host and device) and, where a library has it to
+/// the last bits, for lanes (host).
+
+#include <topos/expr/detail/arithmetic_operations.hpp>
+
+namespace topos::detail {
+
+#define TOPOS_FUNCTION(name)                            \
+  struct name##_op : widening {                         \
+    template <class T>                                  \
+    KOKKOS_FUNCTION auto operator()(const T& x) const { \
+      return Kokkos::name(x);                           \
+    }                                                   \
+  };
+TOPOS_FUNCTION(acos)
+TOPOS_FUNCTION(acosh)
+TOPOS_FUNCTION(asin)
+TOPOS_FUNCTION(asinh)
+TOPOS_FUNCTION(atan)
+TOPOS_FUNCTION(atanh)
+TOPOS_FUNCTION(cosh)
+TOPOS_FUNCTION(erfc)
+TOPOS_FUNCTION(lgamma)
+TOPOS_FUNCTION(sinh)
+TOPOS_FUNCTION(tan)
+TOPOS_FUNCTION(tgamma)
+#undef TOPOS_FUNCTION
+
+#define TOPOS_FUNCTION(name)                            \
+  struct name##_op : widening {                         \
+    template <class T>                                  \
+    KOKKOS_FUNCTION auto operator()(const T& x) const { \
+      return Kokkos::name(x);                           \
+    }                                                   \
+    template <floating_lanes B>                         \
+    B lanes(const B& x) const {                         \
+      return lane::name(x);                             \
+    }                                                   \
+  };
+TOPOS_FUNCTION(cbrt)
+TOPOS_FUNCTION(ceil)
+TOPOS_FUNCTION(cos)
+TOPOS_FUNCTION(erf)
+TOPOS_FUNCTION(exp)
+TOPOS_FUNCTION(exp2)
+TOPOS_FUNCTION(expm1)
+TOPOS_FUNCTION(floor)
+TOPOS_FUNCTION(log)
+TOPOS_FUNCTION(log10)
+TOPOS_FUNCTION(log1p)
+TOPOS_FUNCTION(log2)
+TOPOS_FUNCTION(nearbyint)
+TOPOS_FUNCTION(sin)
+TOPOS_FUNCTION(sqrt)
+TOPOS_FUNCTION(tanh)
+TOPOS_FUNCTION(trunc)
+#undef TOPOS_FUNCTION
+
+#define TOPOS_FUNCTION(name)                       \
+  struct name##_op : widening {                    \
+    template <class T>                             \
+    KOKKOS_FUNCTION T operator()(T a, T b) const { \
+      return Kokkos::name(a, b);                   \
+    }                                              \
+  };
+TOPOS_FUNCTION(atan2)
+TOPOS_FUNCTION(copysign)
+TOPOS_FUNCTION(fdim)
+TOPOS_FUNCTION(fmax)
+TOPOS_FUNCTION(fmin)
+TOPOS_FUNCTION(fmod)
+TOPOS_FUNCTION(hypot)
+TOPOS_FUNCTION(nextafter)
+#undef TOPOS_FUNCTION
+
+struct fma_op : widening {
+  template <class T>
+  KOKKOS_FUNCTION T operator()(T a, T b, T c) const {
+    return Kokkos::fma(a, b, c);
+  }
+  template <floating_lanes B>
+  B lanes(const B& a, const B& b, const B& c) const {
+    return lane::fma(a, b, c);
+  }
+};
+
+struct reciprocal_op : widening {
+  template <class T>
+  KOKKOS_FUNCTION T operator()(T x) const {
+    return T(1) / x;
+  }
+  template <floating_lanes B>
+  B lanes(const B& x) const {
+    return lane::splat(lane::value_t<B>(1)) / x;
+  }
+};
+
+struct rsqrt_op : widening {
+  template <class T>
+  KOKKOS_FUNCTION T operator()(T x) const {
+    return T(1) / Kokkos::sqrt(x);
+  }
+  template <floating_lanes B>
+  B lanes(const B& x) const {
+    return lane::splat(lane::value_t<B>(1)) / lane::sqrt(x);
+  }
+};
+
+/// log(exp(a) + exp(b)) without overflow on the way.
+struct logaddexp_op : widening {
+  template <class T>
+  KOKKOS_FUNCTION T operator()(T a, T b) const {
+    if (a == b) return a + T(0.693147180559945309417232121458);  // infinities too
+    const T difference = a - b;
+    if (difference > T(0)) return a + Kokkos::log1p(Kokkos::exp(-difference));
+    if (difference <= T(0)) return b + Kokkos::log1p(Kokkos::exp(difference));
+    return difference;  // NaN
+  }
+};
+
+/// A number to a power that is the same for all elements. Small whole powers are products, 1/2 is
+/// a square root.
+template <class T>
+struct power_op : widening {
+  T exponent;
+  int whole;  // the exponent where it is a small whole number
+  enum class way : char { general, products, root } by;
+
+  static power_op of(T exponent) {
+    constexpr int most = 64;
+    if (exponent == T(0.5)) return {{}, exponent, 0, way::root};
+    if (exponent >= T(-most) && exponent <= T(most) &&
+        static_cast<T>(static_cast<int>(exponent)) == exponent) {
+      return {{}, exponent, static_cast<int>(exponent), way::products};
+    }
+    return {{}, exponent, 0, way::general};
+  }
+
+  KOKKOS_FUNCTION T operator()(T x) const {
+    if (by == way::root) return Kokkos::sqrt(x);
+    if (by == way::products) {
+      const T result = product(x, T(1));
+      return whole < 0 ? T(1) / result : result;
+    }
+    return Kokkos::pow(x, exponent);
+  }
+  template <floating_lanes B>
+  B lanes(const B& x) const {
+    if (by == way::root) return lane::sqrt(x);
+    if (by == way::products) {
+      const B one = lane::splat(T(1));
+      const B result = product(x, one);
+      return whole < 0 ? one / result : result;
+    }
+    return lane::each(*this, x);
+  }
+
+ private:
+  // By squares, in the order of JAX's integer_pow.
+  template <class X>
+  KOKKOS_FUNCTION X product(const X& x, const X& one) const {
+    int n = whole < 0 ? -whole : whole;
+    if (n == 2) return x * x;
+    if (n == 3) return x * x * x;
+    X result = one;
+    X square = x;
+    bool first = true;
+    while (n > 0) {
+      if ((n & 1) != 0) {
+        result = first ? square : result * square;
+        first = false;
+      }
+      n >>= 1;
+      if (n > 0) square = square * square;
+    }
+    return result;
+  }
+};
+
+/// A number to another's power; integers by products, with negative powers as 1/x^n cut off.
+struct pow_op : widening {
+  template <class T>
+  KOKKOS_FUNCTION T operator()(T a, T b) const {
+    if constexpr (std::is_integral_v<T>) {
+      if constexpr (std::is_signed_v<T>) {
+        if (b < T(0)) return a == T(1) ? T(1) : a == T(-1) ? ((b & 1) != 0 ? T(-1) : T(1)) : T(0);
+      }
+      T result = T(1);
+      for (; b != T(0); b = static_cast<T>(b >> 1)) {
+        if ((b & T(1)) != T(0)) result = multiply_op{}(result, a);
+        a = multiply_op{}(a, a);
+      }
+      return result;
+    } else {
+      return Kokkos::pow(a, b);
+    }
+  }
+};
+
+/// 1 / (1 + exp(-x)).
+struct sigmoid_op : widening {
+  template <class T>
+  KOKKOS_FUNCTION T operator()(T x) const {
+    return T(1) / (T(1) + Kokkos::exp(-x));
+  }
+  template <floating_lanes B>
+  B lanes(const B& x) const {
+    const B one = lane::splat(lane::value_t<B>(1));
+    return one / (one + lane::exp(-x));
+  }
+};
+
+/// x/2 (1 + erf(x/sqrt 2)): Hendrycks and Gimpel, arXiv:1606.08415, in its exact form.
+struct gelu_op : widening {
+  template <class T>
+  KOKKOS_FUNCTION T operator()(T x) const {
+    return T(0.5) * x * (T(1) + Kokkos::erf(x * T(0.70710678118654752440)));
+  }
+  template <floating_lanes B>
+  B lanes(const B& x) const {
+    using T = lane::value_t<B>;
+    const B half = lane::splat(T(0.5));
+    const B root = lane::splat(T(0.70710678118654752440));
+    return half * x * (lane::splat(T(1)) + lane::erf(x * root));
+  }
+};
+
+struct real_op {
+  template <class T>
+  KOKKOS_FUNCTION auto operator()(const T& x) const {
+    if constexpr (is_complex<T>)
+      return x.real();
+    else
+      return x;
+  }
+};
+
+struct imag_op {
+  template <class T>
+  KOKKOS_FUNCTION auto operator()(const T& x) const {
+    if constexpr (is_complex<T>)
+      return x.imag();
+    else
+      return T(0.0f);
+  }
+};
+
+/// The complex conjugate.
+struct conj_op {
+  template <class T>
+  KOKKOS_FUNCTION T operator()(const T& x) const {
+    if constexpr (is_complex<T>)
+      return T(x.real(), -x.imag());
+    else
+      return x;
+  }
+};
+
+}  // namespace topos::detail

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// One lane at a time: what lanes are where there is no SIMD library.
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <topos/core/config.hpp>
+#include <type_traits>
+
+namespace topos::lane {
+
+template <class T>
+struct mask {
+  bool value;
+  friend mask operator&(mask a, mask b) { return {a.value && b.value}; }
+  friend mask operator|(mask a, mask b) { return {a.value || b.value}; }
+  friend mask operator^(mask a, mask b) { return {a.value != b.value}; }
+  friend mask operator!(mask a) { return {!a.value}; }
+};
+
+template <class T>
+struct batch {
+  T value;
+  friend batch operator+(batch a, batch b) { return {static_cast<T>(a.value + b.value)}; }
+  friend batch operator-(batch a, batch b) { return {static_cast<T>(a.value - b.value)}; }
+  friend batch operator*(batch a, batch b) { return {static_cast<T>(a.value * b.value)}; }
+  friend batch operator/(batch a, batch b) { return {static_cast<T>(a.value / b.value)}; }
+  friend batch operator-(batch a) { return {static_cast<T>(-a.value)}; }
+  friend batch operator&(batch a, batch b) { return {static_cast<T>(a.value & b.value)}; }
+  friend batch operator|(batch a, batch b) { return {static_cast<T>(a.value | b.value)}; }
+  friend batch operator^(batch a, batch b) { return {static_cast<T>(a.value ^ b.value)}; }
+  friend batch operator~(batch a) { return {static_cast<T>(~a.value)}; }
+  friend batch operator<<(batch a, int n) { return {static_cast<T>(a.value << n)}; }
+  friend batch operator>>(batch a, int n) { return {static_cast<T>(a.value >> n)}; }
+  friend mask<T> operator==(batch a, batch b) { return {a.value == b.value}; }
+  friend mask<T> operator!=(batch a, batch b) { return {a.value != b.value}; }
+  friend mask<T> operator<(batch a, batch b) { return {a.value < b.value}; }
+  friend mask<T> operator<=(batch a, batch b) { return {a.value <= b.value}; }
+  friend mask<T> operator>(batch a, batch b) { return {a.value > b.value}; }
+  friend mask<T> operator>=(batch a, batch b) { return {a.value >= b.value}; }
+};
+
+template <class T>
+inline constexpr index_t width_of = 1;
+
+template <class T>
+batch<T> load(const T* from) {
+  return {*from};
+}
+template <class T>
+void store(T* to, const batch<T>& values) {
+  *to = values.value;
+}
+template <class T>
+void store(bool* to, const mask<T>& values) {
+  *to = values.value;
+}
+template <class T>
+batch<T> splat(T value) {
+  return {value};
+}
+template <class T>
+batch<T> select(mask<T> m, batch<T> a, batch<T> b) {
+  return m.value ? a : b;
+}
+template <class To, class T>
+mask<To> mask_cast(mask<T> m) {
+  return {m.value};
+}
+template <class To, class T>
+batch<To> bits_as(batch<T> x) {
+  return {std::bit_cast<To>(x.value)};
+}
+inline batch<float> to_float(batch<std::int32_t> x) { return {static_cast<float>(x.value)}; }
+
+template <class T>
+batch<T> fma(batch<T> a, batch<T> b, batch<T> c) {
+  return {std::fma(a.value, b.value, c.value)};
+}
+template <class T>
+batch<T> max(batch<T> a, batch<T> b) {
+  return a.value > b.value ? a : b;
+}
+template <class T>
+batch<T> min(batch<T> a, batch<T> b) {
+  return a.value < b.value ? a : b;
+}
+template <class T>
+batch<T> abs(batch<T> a) {
+  return {a.value < T(0) || (a.value == T(0)) ? static_cast<T>(T(0) - a.value) : a.value};
+}
+template <>
+inline batch<float> abs(batch<float> a) {
+  return {std::fabs(a.value)};
+}
+template <>
+inline batch<double> abs(batch<double> a) {
+  return {std::fabs(a.value)};
+}
+
+#define TOPOS_LANE_FUNCTION(name) \
+  template <class T>              \
+  batch<T> name(batch<T> a) {     \
+    return {std::name(a.value)};  \
+  }
+TOPOS_LANE_FUNCTION(cbrt)
+TOPOS_LANE_FUNCTION(ceil)
+TOPOS_LANE_FUNCTION(cos)
+TOPOS_LANE_FUNCTION(erf)
+TOPOS_LANE_FUNCTION(exp)
+TOPOS_LANE_FUNCTION(exp2)
+TOPOS_LANE_FUNCTION(expm1)
+TOPOS_LANE_FUNCTION(floor)
+TOPOS_LANE_FUNCTION(log)
+TOPOS_LANE_FUNCTION(log10)
+TOPOS_LANE_FUNCTION(log1p)
+TOPOS_LANE_FUNCTION(log2)
+TOPOS_LANE_FUNCTION(nearbyint)
+TOPOS_LANE_FUNCTION(sin)
+TOPOS_LANE_FUNCTION(sqrt)
+TOPOS_LANE_FUNCTION(tanh)
+TOPOS_LANE_FUNCTION(trunc)
+#undef TOPOS_LANE_FUNCTION
+
+}  // namespace topos::lane

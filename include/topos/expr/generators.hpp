@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Arrays that follow from their index: expressions that read no memory.
+
+#include <cmath>
+#include <topos/core/promotion.hpp>
+#include <topos/device/default_device.hpp>
+#include <topos/expr/expression.hpp>
+
+namespace topos {
+
+namespace detail {
+
+/// Elements that follow from their number, as a source on a device.
+template <class Elements>
+struct generated_source {
+  using value_type = typename Elements::value_type;
+  Elements made;
+  topos::device place;
+
+  [[nodiscard]] std::optional<topos::device> device() const { return place; }
+  void collect(std::vector<buffer>& /*reads*/) const {}
+  [[nodiscard]] const Elements& elements() const { return made; }
+};
+
+template <class Elements, std::size_t Rank>
+[[nodiscard]] auto generated(const Elements& elements, const shape<Rank>& extents, device d) {
+  using source = generated_source<Elements>;
+  return strided_node<source, Rank>(source{elements, d}, layout<Rank>::dense(extents));
+}
+
+/// Lane i holds the number o + i.
+template <class T>
+[[nodiscard]] inline auto numbers_from(index_t o) {
+  static const lane::batch<T> ramp = lane::generate<T>([](index_t i) { return static_cast<T>(i); });
+  return ramp + lane::splat(static_cast<T>(o));
+}
+
+template <class T>
+struct constant_elements {
+  using value_type = T;
+  T value;
+
+  KOKKOS_FUNCTION T operator()(index_t /*o*/) const { return value; }
+  template <class Count>
+    requires lane::element<T>
+  [[nodiscard]] auto lanes(index_t /*o*/, Count /*count*/) const { return lane::splat(value); }
+};
+
+/// One value everywhere.
+template <class T, std::size_t Rank>
+[[nodiscard]] auto filled(const T& value, const shape<Rank>& extents, device d) {
+  return generated(constant_elements<T>{value}, extents, d);
+}
+
+template <class T>
+struct arange_elements {
+  using value_type = T;
+  T start;
+  T step;
+
+  KOKKOS_FUNCTION T operator()(index_t o) const {
+    if constexpr (is_half<T>)
+      return T(static_cast<float>(start) + static_cast<float>(o) * static_cast<float>(step));
+    else
+      return static_cast<T>(start + static_cast<T>(o) * step);
+  }
+};
+
+/// start (1 - t) + stop t at t = o / intervals, and stop itself at the end: JAX's linspace.
+template <class T>
+struct linspace_elements {
+  using value_type = T;
+  T start;
+  T stop;
+  T intervals;
+  index_t last;  // the number that is `stop` itself; -1: none
+
+  KOKKOS_FUNCTION T operator()(index_t o) const {
+    if (o == last) return stop;
+    const T t = static_cast<T>(o) / intervals;
+    return start * (T(1) - t) + stop * t;
+  }
+  template <class Count>
+    requires(std::same_as<T, float>)
+  [[nodiscard]] auto lanes(index_t o, Count /*count*/) const {
+    constexpr index_t width = lane::width<T>;
+    if (o + width > last && last >= 0)
+      return lane::generate<T>([&](index_t i) { return (*this)(o + i); });
+    // Whole numbers of 32 bits become floats rounded once, as from any wider type.
+    using B = lane::batch<T>;
+    const B n = o + width < (index_t{1} << 31)
+                    ? lane::to_float(numbers_from<std::int32_t>(o))
+                    : lane::generate<T>([&](index_t i) { return static_cast<T>(o + i); });
+    const B t = n / lane::splat(intervals);
+    return lane::splat(start) * (lane::splat(T(1)) - t) + lane::splat(stop) * t;
+  }
+};
+
+template <class T>
+struct eye_elements {
+  using value_type = T;
+  index_t columns;
+  index_t diagonal;
+
+  KOKKOS_FUNCTION T operator()(index_t o) const {
+    return o % columns == o / columns + diagonal ? T(1) : T(0);
+  }
+};
+
+}  // namespace detail
+
+/// start, start + step, ... up to, not including, stop: an expression of one axis. Throws
+/// `invalid_argument` if step is 0 or the number of elements is not finite.
+template <element T>
+  requires(std::floating_point<T> || detail::is_integer<T>)
+[[nodiscard]] auto arange(std::type_identity_t<T> start, std::type_identity_t<T> stop,
+                          std::type_identity_t<T> step = T(1), device d = default_device::current(),
+                          std::source_location where = std::source_location::current()) {
+  const double count = std::ceil((static_cast<double>(stop) - static_cast<double>(start)) /
+                                 static_cast<double>(step));
+  if (step == T(0) || !(count < 9e18)) {
+    throw invalid_argument(detail::concat("arange: from ", start, " to ", stop, " by ", step),
+                           where);
+  }
+  return detail::generated(detail::arange_elements<T>{start, step},
+                           shape<1>{count < 0 ? 0 : static_cast<index_t>(count)}, d);
+}
+/// 0, 1, ... up to, not including, stop.
+template <element T>
+  requires(std::floating_point<T> || detail::is_integer<T>)
+[[nodiscard]] auto arange(std::type_identity_t<T> stop, device d = default_device::current(),
+                          std::source_location where = std::source_location::current()) {
+  return arange<T>(T(0), stop, T(1), d, where);
+}
+
+/// `count` numbers from start to stop, both included, at equal distances: an expression of one
+/// axis, with JAX's bits. Throws `invalid_argument` if count is negative.
+template <std::floating_point T>
+[[nodiscard]] auto linspace(std::type_identity_t<T> start, std::type_identity_t<T> stop,
+                            index_t count = 50, device d = default_device::current(),
+                            std::source_location where = std::source_location::current()) {
+  if (count < 0) throw invalid_argument(detail::concat("linspace: ", count, " numbers"), where);
+  const bool one = count == 1;
+  return detail::generated(
+      detail::linspace_elements<T>{start, stop, static_cast<T>(one ? 1 : count - 1),
+                                   one ? -1 : count - 1},
+      shape<1>{count}, d);
+}
+
+/// Ones on a diagonal, zeros elsewhere: an expression (rows, columns). Diagonal 1 is the one above
+/// the main diagonal, -1 the one below.
+template <element T>
+[[nodiscard]] auto eye(index_t rows, index_t columns, index_t diagonal = 0,
+                       device d = default_device::current(),
+                       std::source_location where = std::source_location::current()) {
+  (void)size_of_shape(shape<2>{rows, columns}, where);
+  return detail::generated(detail::eye_elements<T>{columns, diagonal}, shape<2>{rows, columns}, d);
+}
+template <element T>
+[[nodiscard]] auto eye(index_t rows) {
+  return eye<T>(rows, rows);
+}
+
+}  // namespace topos

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Functions of <cmath> and their like, element by element.
+///
+/// They take tensors and expressions, and compute nothing yet. Integers are taken as float where
+/// the function's values are no integers. Names and meanings are NumPy's.
+
+#include <topos/expr/elementwise.hpp>
+
+namespace topos {
+
+/// The elementwise arc cosine, in radians.
+[[nodiscard]] auto acos(const operand auto& a) {
+  return detail::apply_floating<detail::acos_op>(a);
+}
+
+/// The elementwise inverse hyperbolic cosine.
+[[nodiscard]] auto acosh(const operand auto& a) {
+  return detail::apply_floating<detail::acosh_op>(a);
+}
+
+/// The elementwise arc sine, in radians.
+[[nodiscard]] auto asin(const operand auto& a) {
+  return detail::apply_floating<detail::asin_op>(a);
+}
+
+/// The elementwise inverse hyperbolic sine.
+[[nodiscard]] auto asinh(const operand auto& a) {
+  return detail::apply_floating<detail::asinh_op>(a);
+}
+
+/// The elementwise arc tangent, in radians.
+[[nodiscard]] auto atan(const operand auto& a) {
+  return detail::apply_floating<detail::atan_op>(a);
+}
+
+/// The elementwise inverse hyperbolic tangent.
+[[nodiscard]] auto atanh(const operand auto& a) {
+  return detail::apply_floating<detail::atanh_op>(a);
+}
+
+/// The elementwise cube root.
+[[nodiscard]] auto cbrt(const operand auto& a) {
+  return detail::apply_floating<detail::cbrt_op>(a);
+}
+
+/// The elementwise cosine of radians.
+[[nodiscard]] auto cos(const operand auto& a) { return detail::apply_floating<detail::cos_op>(a); }
+
+/// The elementwise hyperbolic cosine.
+[[nodiscard]] auto cosh(const operand auto& a) {
+  return detail::apply_floating<detail::cosh_op>(a);
+}
+
+/// The elementwise error function.
+[[nodiscard]] auto erf(const operand auto& a) { return detail::apply_floating<detail::erf_op>(a); }
+
+/// The elementwise complementary error function, 1 - erf(x).
+[[nodiscard]] auto erfc(const operand auto& a) {
+  return detail::apply_floating<detail::erfc_op>(a);
+}
+
+/// The elementwise exponential.
+[[nodiscard]] auto exp(const operand auto& a) { return detail::apply_floating<detail::exp_op>(a); }
+
+/// The elementwise power of 2.
+[[nodiscard]] auto exp2(const operand auto& a) {
+  return detail::apply_floating<detail::exp2_op>(a);
+}
+
+/// The elementwise exponential less 1, exact near 0.
+[[nodiscard]] auto expm1(const operand auto& a) {
+  return detail::apply_floating<detail::expm1_op>(a);
+}
+
+/// The elementwise logarithm of the absolute value of the gamma function.
+[[nodiscard]] auto lgamma(const operand auto& a) {
+  return detail::apply_floating<detail::lgamma_op>(a);
+}
+
+/// The elementwise natural logarithm.
+[[nodiscard]] auto log(const operand auto& a) { return detail::apply_floating<detail::log_op>(a); }
+
+/// The elementwise logarithm to base 10.
+[[nodiscard]] auto log10(const operand auto& a) {
+  return detail::apply_floating<detail::log10_op>(a);
+}
+
+/// The elementwise natural logarithm of 1 + x, exact near 0.
+[[nodiscard]] auto log1p(const operand auto& a) {
+  return detail::apply_floating<detail::log1p_op>(a);
+}
+
+/// The elementwise logarithm to base 2.
+[[nodiscard]] auto log2(const operand auto& a) {
+  return detail::apply_floating<detail::log2_op>(a);
+}
+
+/// The elementwise reciprocal, 1/x.
+[[nodiscard]] auto reciprocal(const operand auto& a) {
+  return detail::apply_floating<detail::reciprocal_op>(a);
+}
+
+/// The elementwise reciprocal of the square root.
+[[nodiscard]] auto rsqrt(const operand auto& a) {
+  return detail::apply_floating<detail::rsqrt_op>(a);
+}
+
+/// The elementwise logistic function, 1 / (1 + exp(-x)).
+[[nodiscard]] auto sigmoid(const operand auto& a) {
+  return detail::apply_floating<detail::sigmoid_op>(a);
+}
+
+/// The elementwise sine of radians.
+[[nodiscard]] auto sin(const operand auto& a) { return detail::apply_floating<detail::sin_op>(a); }
+
+/// The elementwise hyperbolic sine.
+[[nodiscard]] auto sinh(const operand auto& a) {
+  return detail::apply_floating<detail::sinh_op>(a);
+}
+
+/// The elementwise square root.
+[[nodiscard]] auto sqrt(const operand auto& a) {
+  return detail::apply_floating<detail::sqrt_op>(a);
+}
+
+/// The elementwise tangent of radians.
+[[nodiscard]] auto tan(const operand auto& a) { return detail::apply_floating<detail::tan_op>(a); }
+
+/// The elementwise hyperbolic tangent.
+[[nodiscard]] auto tanh(const operand auto& a) {
+  return detail::apply_floating<detail::tanh_op>(a);
+}
+
+/// The elementwise gamma function.
+[[nodiscard]] auto tgamma(const operand auto& a) {
+  return detail::apply_floating<detail::tgamma_op>(a);
+}
+
+/// The elementwise Gaussian error linear unit, x/2 (1 + erf(x/sqrt 2)).
+[[nodiscard]] auto gelu(const operand auto& a) {
+  return detail::apply_floating<detail::gelu_op>(a);
+}
+
+/// The elementwise absolute value; of complex numbers, a real one.
+[[nodiscard]] auto abs(const operand auto& a) { return detail::apply<detail::abs_op>(a); }
+
+/// The elementwise square.
+[[nodiscard]] auto square(const operand auto& a) { return detail::apply<detail::square_op>(a); }
+
+/// -1, 0 or 1, element by element; NaN of NaN.
+[[nodiscard]] auto sign(const operand auto& a) { return detail::apply<detail::sign_op>(a); }
+
+/// The larger of 0 and the element.
+[[nodiscard]] auto relu(const operand auto& a) {
+  return detail::apply<detail::maximum_op>("relu", a, 0);
+}
+
+namespace detail {
+
+// Integers are whole already.
+template <class Op, operand A>
+[[nodiscard]] auto apply_rounding(const A& a) {
+  if constexpr (std::integral<value_of_t<A>>)
+    return as_node(a);
+  else
+    return apply<Op>(a);
+}
+
+}  // namespace detail
+
+/// The nearest whole number: below, above, towards 0, and with halves to the even one.
+[[nodiscard]] auto floor(const operand auto& a) {
+  return detail::apply_rounding<detail::floor_op>(a);
+}
+[[nodiscard]] auto ceil(const operand auto& a) {
+  return detail::apply_rounding<detail::ceil_op>(a);
+}
+[[nodiscard]] auto trunc(const operand auto& a) {
+  return detail::apply_rounding<detail::trunc_op>(a);
+}
+[[nodiscard]] auto rint(const operand auto& a) {
+  return detail::apply_rounding<detail::nearbyint_op>(a);
+}
+[[nodiscard]] auto round(const operand auto& a) {
+  return detail::apply_rounding<detail::nearbyint_op>(a);
+}
+
+/// Whether the element is NaN, infinite, finite, or has its sign bit set.
+[[nodiscard]] auto isnan(const operand auto& a) {
+  return detail::apply_floating<detail::isnan_op>(a);
+}
+[[nodiscard]] auto isinf(const operand auto& a) {
+  return detail::apply_floating<detail::isinf_op>(a);
+}
+[[nodiscard]] auto isfinite(const operand auto& a) {
+  return detail::apply_floating<detail::isfinite_op>(a);
+}
+[[nodiscard]] auto signbit(const operand auto& a) {
+  return detail::apply_floating<detail::signbit_op>(a);
+}
+
+/// The parts of complex numbers, and their conjugate; real numbers have an imaginary part of 0.
+[[nodiscard]] auto real(const operand auto& a) { return detail::apply<detail::real_op>(a); }
+[[nodiscard]] auto imag(const operand auto& a) { return detail::apply<detail::imag_op>(a); }
+[[nodiscard]] auto conj(const operand auto& a) { return detail::apply<detail::conj_op>(a); }
+
+/// Angles in degrees, in radians, and back.
+[[nodiscard]] auto radians(const operand auto& a) {
+  return detail::node_as<detail::floating_t<detail::value_of_t<std::decay_t<decltype(a)>>>>(a) *
+         0.017453292519943295769236907684886;
+}
+[[nodiscard]] auto degrees(const operand auto& a) {
+  return detail::node_as<detail::floating_t<detail::value_of_t<std::decay_t<decltype(a)>>>>(a) *
+         57.295779513082320876798154814105;
+}
+
+/// The smaller of two; NaN where one of them is.
+template <class A, class B>
+  requires detail::operands<A, B>
+[[nodiscard]] auto minimum(const A& a, const B& b,
+                           std::source_location where = std::source_location::current()) {
+  return detail::apply<detail::minimum_op>("minimum", a, b, where);
+}
+
+/// The larger of two; NaN where one of them is.
+template <class A, class B>
+  requires detail::operands<A, B>
+[[nodiscard]] auto maximum(const A& a, const B& b,
+                           std::source_location where = std::source_location::current()) {
+  return detail::apply<detail::maximum_op>("maximum", a, b, where);
+}
+
+/// The largest whole number not above the quotient; of integers by 0 it is 0.
+template <class A, class B>
+  requires detail::operands<A, B>
+[[nodiscard]] auto floor_divide(const A& a, const B& b,
+                                std::source_location where = std::source_location::current()) {
+  return detail::apply<detail::floor_divide_op>("floor_divide", a, b, where);
+}
+
+/// What floor division leaves, of the sign of the divisor: the operator %.
+template <class A, class B>
+  requires detail::operands<A, B>
+[[nodiscard]] auto remainder(const A& a, const B& b,
+                             std::source_location where = std::source_location::current()) {
+  return detail::apply<detail::remainder_op>("remainder", a, b, where);
+}
+
+/// The smaller of two; a NaN is passed over.
+template <class A, class B>
+  requires detail::operands<A, B>
+[[nodiscard]] auto fmin(const A& a, const B& b,
+                        std::source_location where = std::source_location::current()) {
+  return detail::apply_floating<detail::fmin_op>("fmin", a, b, where);
+}
+
+/// The larger of two; a NaN is passed over.
+template <class A, class B>
+  requires detail::operands<A, B>
+[[nodiscard]] auto fmax(const A& a, const B& b,
+                        std::source_location where = std::source_location::current()) {
+  return detail::apply_floating<detail::fmax_op>("fmax", a, b, where);
+}
+
+/// What division cut off towards 0 leaves, of the sign of the dividend.
+template <class A, class B>
+  requires detail::operands<A, B>
+[[nodiscard]] auto fmod(const A& a, const B& b,
+                        std::source_location where = std::source_location::current()) {
+  return detail::apply_floating<detail::fmod_op>("fmod", a, b, where);
+}
+
+/// The difference, or 0 where it is negative.
+template <class A, class B>
+  requires detail::operands<A, B>
+[[nodiscard]] auto fdim(const A& a, const B& b,
+                        std::source_location where = std::source_location::current()) {
+  return detail::apply_floating<detail::fdim_op>("fdim", a, b, where);
+}
+
+/// The angle of the point (b, a), in radians.
+template <class A, class B>
+  requires detail::operands<A, B>
+[[nodiscard]] auto atan2(const A& a, const B& b,
+                         std::source_location where = std::source_location::current()) {
+  return detail::apply_floating<detail::atan2_op>("atan2", a, b, where);
+}
+
+/// The length of the hypotenuse, without overflow on the way.
+template <class A, class B>
+  requires detail::operands<A, B>
+[[nodiscard]] auto hypot(const A& a, const B& b,
+                         std::source_location where = std::source_location::current()) {
+  return detail::apply_floating<detail::hypot_op>("hypot", a, b, where);
+}
+
+/// The magnitude of the first with the sign of the second.
+template <class A, class B>
+  requires detail::operands<A, B>
+[[nodiscard]] auto copysign(const A& a, const B& b,
+                            std::source_location where = std::source_location::current()) {
+  return detail::apply_floating<detail::copysign_op>("copysign", a, b, where);
+}
+
+/// The next number after the first towards the second.
+template <class A, class B>
+  requires detail::operands<A, B>
+[[nodiscard]] auto nextafter(const A& a, const B& b,
+                             std::source_location where = std::source_location::current()) {
+  return detail::apply_floating<detail::nextafter_op>("nextafter", a, b, where);
+}
+
+/// log(exp(a) + exp(b)), without overflow on the way.
+template <class A, class B>
+  requires detail::operands<A, B>
+[[nodiscard]] auto logaddexp(const A& a, const B& b,
+                             std::source_location where = std::source_location::current()) {
+  return detail::apply_floating<detail::logaddexp_op>("logaddexp", a, b, where);
+}
+
+/// a * b + c, rounded once.
+template <class A, class B, class C>
+  requires(operand<A> || operand<B> || operand<C>)
+[[nodiscard]] auto fma(const A& a, const B& b, const C& c,
+                       std::source_location where = std::source_location::current()) {
+  using T = detail::value_of_t<decltype(a * b + c)>;
+  return detail::make_node("fma", where, detail::fma_op{}, detail::node_as<T>(a),
+                           detail::node_as<T>(b), detail::node_as<T>(c));
+}
+
+/// Numbers to a power. A scalar power that is a small whole number costs its products, 0.5 a square
+/// root; integers to whole powers stay integers.
+template <class A, class B>
+  requires detail::operands<A, B>
+[[nodiscard]] auto pow(const A& a, const B& b,
+                       std::source_location where = std::source_location::current()) {
+  using T = detail::common_t<A, B>;
+  if constexpr (detail::scalar<B> && detail::is_real_floating<T>) {
+    using S = std::conditional_t<detail::is_half<T>, float, T>;
+    return detail::make_node("pow", where, detail::power_op<S>::of(static_cast<S>(b)),
+                             detail::node_as<T>(a));
+  } else {
+    return detail::apply<detail::pow_op>("pow", a, b, where);
+  }
+}
+
+}  // namespace topos

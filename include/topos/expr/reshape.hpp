@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The elements of an expression in row-major order under another shape.
+
+#include <topos/expr/expression.hpp>
+
+namespace topos {
+
+namespace detail {
+
+/// The elements of an expression by their number in row-major order.
+template <class Rows>
+struct numbered_elements {
+  using value_type = typename decltype(std::declval<const Rows&>().row(0))::value_type;
+  Rows rows;
+  index_t columns;
+  bool one_row;
+
+  KOKKOS_FUNCTION value_type operator()(index_t o) const {
+    if (one_row) return rows.row(0)[o];
+    return rows.row(o / columns)[o % columns];
+  }
+  template <class Count>
+    requires(decltype(std::declval<const Rows&>().row(0))::width != 0)
+  [[nodiscard]] auto lanes(index_t o, Count count) const {
+    constexpr index_t width = decltype(rows.row(0))::width;
+    const auto at = [&](index_t i) { return (*this)(o + i); };
+    if (one_row) return rows.row(0).lanes(o, count);
+    if constexpr (std::is_same_v<Count, lane::all>) {
+      const index_t j = o % columns;
+      if (j + width <= columns) return rows.row(o / columns).lanes(j, count);
+      return lane::generate<value_type>(at);
+    } else {
+      return lane::generate<value_type>(
+          [&](index_t i) { return i < count ? at(i) : value_type{}; });
+    }
+  }
+};
+
+/// An expression as a source: element o is its o-th in row-major order.
+template <expression E>
+struct numbered_source {
+  using value_type = typename E::value_type;
+  E e;
+
+  [[nodiscard]] std::optional<topos::device> device() const { return e.device(); }
+  void collect(std::vector<buffer>& reads) const { e.collect(reads); }
+  [[nodiscard]] auto elements() const {
+    const auto w = walk_of(e);
+    return numbered_elements<decltype(e.rows(w))>{e.rows(w), w.columns(), w.axes == 1};
+  }
+};
+
+// The shape with its -1, if there is one, replaced by what is left for it.
+template <std::size_t N>
+[[nodiscard]] shape<N> completed_shape(shape<N> wanted, index_t size, std::span<const index_t> from,
+                                       std::source_location where) {
+  index_t known = 1;
+  index_t* open = nullptr;
+  for (index_t& extent : wanted) {
+    if (extent == -1 && open == nullptr) {
+      open = &extent;
+    } else {
+      known *= extent;
+    }
+  }
+  if (open != nullptr) *open = known > 0 && size % known == 0 ? size / known : 0;
+  if (size_of_shape(wanted, where) != size) {
+    if (open != nullptr) *open = -1;
+    throw shape_mismatch(concat("reshape: ", to_string(from), " of ", size,
+                                " elements does not fit ", to_string(wanted)),
+                         where);
+  }
+  return wanted;
+}
+
+}  // namespace detail
+
+/// The elements of an expression in row-major order under another shape, one of whose extents may
+/// be -1: what is left. Throws `shape_mismatch` if the number of elements differs.
+template <std::size_t N, expression E>
+[[nodiscard]] auto reshape(const E& e, shape<N> extents,
+                           std::source_location where = std::source_location::current()) {
+  const shape<E::rank> from = e.shape();
+  using source = detail::numbered_source<E>;
+  return detail::strided_node<source, N>(
+      source{e}, detail::layout<N>::dense(
+                     detail::completed_shape(extents, size_of_shape(from, where), from, where)));
+}
+
+}  // namespace topos

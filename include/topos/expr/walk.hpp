@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// How a kernel walks an array: as rows of columns, the rows as long as the layouts allow.
+
+#include <array>
+#include <topos/core/layout.hpp>
+
+namespace topos::detail {
+
+/// The axes of a shape, with neighbours joined where every leaf lies as if they were one.
+template <std::size_t Rank>
+struct walk {
+  shape<Rank> extents{};                  ///< The shape itself.
+  int axes = 1;                           ///< Axes after joining; the last one is the columns.
+  std::array<index_t, Rank + 1> sizes{};  ///< Their extents.
+  std::array<std::size_t, Rank + 1>
+      last{};  ///< For each, the axis of the shape whose stride it has.
+
+  [[nodiscard]] index_t columns() const { return sizes[axes - 1]; }
+  [[nodiscard]] index_t rows() const {
+    index_t product = 1;
+    for (int axis = 0; axis + 1 < axes; ++axis) product *= sizes[axis];
+    return product;
+  }
+};
+
+/// Joins axes: each leaf's layout forbids what it does not allow.
+template <std::size_t Rank>
+class walk_maker {
+ public:
+  /// The last `apart` axes are not joined with those before.
+  explicit walk_maker(const shape<Rank>& extents, std::size_t apart = 0)
+      : extents_(extents), apart_(apart) {}
+
+  template <std::size_t N>
+  void add(const layout<N>& l) {
+    const layout<Rank> whole = broadcast_layout(l, extents_);
+    // Axes of extent 1 are left out; the others are compared with their next neighbour.
+    std::size_t next = Rank;
+    for (std::size_t axis = Rank; axis-- > 0;) {
+      if (extents_[axis] == 1) continue;
+      if (next != Rank && whole.strides[axis] != whole.strides[next] * extents_[next]) {
+        broken_[axis] = true;
+      }
+      next = axis;
+    }
+  }
+
+  [[nodiscard]] walk<Rank> make() const {
+    walk<Rank> w;
+    w.extents = extents_;
+    w.axes = 0;
+    bool joins = false;  // whether the next axis joins the one before
+    for (std::size_t axis = 0; axis < Rank; ++axis) {
+      if (apart_ != 0 && axis == Rank - apart_) joins = false;
+      if (extents_[axis] == 1) continue;
+      if (joins) {
+        w.sizes[w.axes - 1] *= extents_[axis];
+        w.last[w.axes - 1] = axis;
+      } else {
+        push(w, extents_[axis], axis);
+      }
+      joins = !broken_[axis];
+    }
+    // Something is always the columns.
+    const bool bare = apart_ != 0 && Rank != 0 && !ends_apart(w);
+    if (w.axes == 0 || bare) push(w, 1, Rank == 0 ? 0 : Rank - 1);
+    return w;
+  }
+
+ private:
+  static void push(walk<Rank>& w, index_t size, std::size_t axis) {
+    w.sizes[w.axes] = size;
+    w.last[w.axes] = axis;
+    ++w.axes;
+  }
+
+  // Whether the walk's last axis is one of those kept apart.
+  [[nodiscard]] bool ends_apart(const walk<Rank>& w) const {
+    return w.axes != 0 && w.last[w.axes - 1] >= Rank - apart_;
+  }
+
+  shape<Rank> extents_;
+  std::size_t apart_;
+  std::array<bool, Rank> broken_{};
+};
+
+/// Looks whether some leaf's neighbours in a walk's columns lie apart in its source.
+template <std::size_t Rank>
+struct crossing_finder {
+  const walk<Rank>& w;
+  bool found = false;
+
+  template <std::size_t N>
+  void add(const layout<N>& l) {
+    const index_t step = broadcast_layout(l, w.extents).strides[w.last[w.axes - 1]];
+    found |= step > 1 || step < -1;
+  }
+};
+
+}  // namespace topos::detail

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Choices between elements, and a user's own functions of them.
+
+#include <topos/expr/elementwise.hpp>
+
+namespace topos {
+
+/// The elements of `a` where the condition is true, else those of `b`; both are computed. The
+/// condition and one of the others are tensors or expressions.
+template <operand C, class A, class B>
+  requires detail::operands<A, B>
+[[nodiscard]] auto where(const C& condition, const A& a, const B& b,
+                         std::source_location place = std::source_location::current()) {
+  using T = detail::common_t<A, B>;
+  return detail::make_node("where", place, detail::where_op{}, detail::node_as<bool>(condition),
+                           detail::node_as<T>(a), detail::node_as<T>(b));
+}
+/// Between two scalars, which become int32 or float elements.
+template <operand C, detail::scalar A, detail::scalar B>
+[[nodiscard]] auto where(const C& condition, A a, B b,
+                         std::source_location place = std::source_location::current()) {
+  using T = weak_promote_t<weak_promote_t<bool, A>, B>;
+  return detail::make_node("where", place, detail::where_op{}, detail::node_as<bool>(condition),
+                           detail::node_as<T>(a), detail::node_as<T>(b));
+}
+
+/// The elements held between two bounds, which are scalars, tensors or expressions.
+template <operand X, class Low, class High>
+[[nodiscard]] auto clip(const X& x, const Low& low, const High& high,
+                        std::source_location where = std::source_location::current()) {
+  using T = detail::value_of_t<X>;
+  return detail::make_node("clip", where, detail::clip_op{}, detail::as_node(x),
+                           detail::node_as<T>(low), detail::node_as<T>(high));
+}
+
+/// function(x...) of each element of tensors or expressions that broadcast; each is passed in its
+/// own type, and what the function returns is the result's type.
+///
+/// The function is a copyable object without side effects, called in any order and on several
+/// threads at once; for CUDA its operator() is a KOKKOS_FUNCTION. What it throws on the host
+/// becomes the failure of the result. A member `lanes(batches...)` computes several elements at
+/// once on the host, to the same bits.
+template <class Function, operand... X>
+  requires(sizeof...(X) > 0)
+[[nodiscard]] auto map(const Function& function, const X&... x) {
+  return detail::make_node("map", std::source_location::current(), function, detail::as_node(x)...);
+}
+
+}  // namespace topos

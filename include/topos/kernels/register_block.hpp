@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The innermost loop of matrix products on the host: a block of results that stays in registers.
+
+#include <algorithm>
+#include <concepts>
+#include <topos/core/config.hpp>
+#include <topos/expr/lanes.hpp>
+#include <type_traits>
+
+namespace topos::detail {
+
+/// a b + c, where integers wrap around and bool is the algebra of `and` and `or`.
+template <class T>
+KOKKOS_FUNCTION constexpr T multiply_add(T a, T b, T c) {
+  if constexpr (std::same_as<T, bool>) {
+    return c || (a && b);
+  } else if constexpr (std::integral<T>) {
+    using wide = std::make_unsigned_t<decltype(a + b)>;
+    return static_cast<T>(static_cast<wide>(a) * static_cast<wide>(b) + static_cast<wide>(c));
+  } else {
+    return a * b + c;
+  }
+}
+
+namespace host_tile {
+
+/// Lanes of a type that has no SIMD of its own: loops that the compiler may vectorize.
+template <class T>
+struct plain_lanes {
+  static constexpr index_t width = 64 / sizeof(T) < 16 ? 64 / sizeof(T) : 16;
+  T value[width];
+};
+
+template <class T>
+inline constexpr bool has_simd = TOPOS_HAS_XSIMD != 0 && std::floating_point<T>;
+
+/// What a register holds of a row of results.
+template <class T>
+constexpr auto lanes_of() {
+  if constexpr (has_simd<T>)
+    return std::type_identity<lane::batch<T>>{};
+  else
+    return std::type_identity<plain_lanes<T>>{};
+}
+template <class T>
+using lanes_t = typename decltype(lanes_of<T>())::type;
+
+template <class T>
+constexpr index_t lanes_width() {
+  if constexpr (has_simd<T>)
+    return lane::width<T>;
+  else
+    return plain_lanes<T>::width;
+}
+
+/// Columns that one register holds.
+template <class T>
+inline constexpr index_t block_width = lanes_width<T>();
+
+/// The largest block: its results, a row of b and an element of a take all the registers.
+inline constexpr int most_batches = 3;
+template <class T>
+inline constexpr int most_rows = block_width<T> * sizeof(T) >= 64 ? 8 : 4;
+
+template <class T>
+inline lanes_t<T> load(const T* from) {
+  if constexpr (has_simd<T>) {
+    return lane::load(from);
+  } else {
+    plain_lanes<T> result;
+    std::copy_n(from, block_width<T>, result.value);
+    return result;
+  }
+}
+
+template <class T>
+inline void store(T* to, const lanes_t<T>& lanes) {
+  if constexpr (has_simd<T>)
+    lane::store(to, lanes);
+  else
+    std::copy_n(lanes.value, block_width<T>, to);
+}
+
+template <class T>
+inline lanes_t<T> splat(T value) {
+  if constexpr (has_simd<T>) {
+    return lane::splat(value);
+  } else {
+    plain_lanes<T> result;
+    std::fill_n(result.value, block_width<T>, value);
+    return result;
+  }
+}
+
+template <class T>
+inline lanes_t<T> fused(const lanes_t<T>& a, const lanes_t<T>& b, const lanes_t<T>& c) {
+  if constexpr (has_simd<T>) {
+    return lane::fma(a, b, c);
+  } else {
+    plain_lanes<T> result;
+    for (index_t i = 0; i < block_width<T>; ++i)
+      result.value[i] = multiply_add(a.value[i], b.value[i], c.value[i]);
+    return result;
+  }
+}
+
+template <class T>
+inline lanes_t<T> sum(const lanes_t<T>& a, const lanes_t<T>& b) {
+  if constexpr (has_simd<T>)
+    return a + b;
+  else
+    return fused<T>(a, splat(T(1)), b);
+}
+
+/// Where a register block finds its operands and puts its results.
+template <class T>
+struct block_arguments {
+  T* c;  ///< rows at a distance of c_row
+  index_t c_row;
+  const T* a;  ///< element (i, p) at a[i * a_row + p * (the block's Step)]
+  index_t a_row;
+  const T* b;  ///< whole batches; rows at a distance of b_row
+  index_t b_row;
+  index_t k;     ///< at least 1
+  index_t last;  ///< columns of the last batch that c has
+  bool add;      ///< c += a b, not c = a b
+};
+
+/// c = a b or c += a b for `Rows` rows and `Batches` batches of columns. Each element is one chain
+/// of fused multiply-adds along k, to which c is added at the end.
+template <int Rows, int Batches, int Step, class T>
+[[gnu::noinline]] void block(const block_arguments<T>& of) {
+  constexpr index_t width = block_width<T>;
+  constexpr int ahead = 8;  // rows of b, which streams from the second-level cache
+  T* const c = of.c;
+  const index_t c_row = of.c_row;
+  const index_t a_row = of.a_row;
+  const index_t b_row = of.b_row;
+  const T* a = of.a;
+  const T* b = of.b;
+  lanes_t<T> sums[Rows][Batches];
+#pragma GCC unroll 8
+  for (int i = 0; i < Rows; ++i) {
+#pragma GCC unroll 4
+    for (int v = 0; v < Batches; ++v) {
+      __builtin_prefetch(c + i * c_row + v * width, 1);
+      sums[i][v] = splat(T(0));
+    }
+  }
+  index_t p = of.k;
+  do {
+    lanes_t<T> columns[Batches];
+#pragma GCC unroll 4
+    for (int v = 0; v < Batches; ++v) {
+      columns[v] = load(b + v * width);
+      __builtin_prefetch(b + ahead * b_row + v * width);
+    }
+#pragma GCC unroll 8
+    for (int i = 0; i < Rows; ++i) {
+      const lanes_t<T> value = splat(a[i * a_row]);
+#pragma GCC unroll 4
+      for (int v = 0; v < Batches; ++v) sums[i][v] = fused<T>(value, columns[v], sums[i][v]);
+    }
+    a += Step;
+    b += b_row;
+  } while (--p > 0);
+#pragma GCC unroll 8
+  for (int i = 0; i < Rows; ++i) {
+#pragma GCC unroll 4
+    for (int v = 0; v < Batches; ++v) {
+      T* const to = c + i * c_row + v * width;
+      if (v + 1 < Batches || of.last == width) {
+        store<T>(to, of.add ? sum<T>(load(to), sums[i][v]) : sums[i][v]);
+      } else {
+        T part[width] = {};
+        if (of.add) std::copy_n(to, of.last, part);
+        store<T>(part, of.add ? sum<T>(load(part), sums[i][v]) : sums[i][v]);
+        std::copy_n(part, of.last, to);
+      }
+    }
+  }
+}
+
+/// `block` for 1 to most_batches batches.
+template <int Rows, int Step, class T>
+inline void block_of(int batches, const block_arguments<T>& of) {
+  if (batches == 3) return block<Rows, 3, Step>(of);
+  if (batches == 2) return block<Rows, 2, Step>(of);
+  block<Rows, 1, Step>(of);
+}
+
+/// How many batches the next block takes of so many: never one after three, which would wait for
+/// its own results.
+constexpr int next_batches(index_t left) {
+  if (left == 4) return 2;
+  return left < most_batches ? static_cast<int>(left) : most_batches;
+}
+
+/// How many rows the next block takes of so many.
+template <class T>
+constexpr int next_rows(index_t left) {
+  for (int rows = most_rows<T>; rows > 1; rows /= 2) {
+    if (left >= rows) return rows;
+  }
+  return 1;
+}
+
+}  // namespace host_tile
+}  // namespace topos::detail
