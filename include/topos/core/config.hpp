@@ -33,6 +33,13 @@
 #define TOPOS_HAS_CUDA 0
 #endif
 
+// Kokkos' own mdspan, which stands in where the standard library has none.
+#ifdef KOKKOS_ENABLE_IMPL_MDSPAN
+#define TOPOS_HAS_KOKKOS_MDSPAN 1
+#else
+#define TOPOS_HAS_KOKKOS_MDSPAN 0
+#endif
+
 /// Before a function for host and device one of whose branches, chosen at compile time, is host
 /// code: tells nvcc that this is meant.
 #ifdef __CUDACC__
