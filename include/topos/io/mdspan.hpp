@@ -57,11 +57,13 @@ namespace detail {
 template <mdspan_like M>
 [[nodiscard]] bool is_dense(const M& m) {
   if (!m.is_strided()) return false;
-  index_t stride = 1;
-  for (std::size_t axis = M::rank(); axis-- > 0;) {
-    const auto extent = static_cast<index_t>(m.extent(axis));
-    if (extent != 1 && static_cast<index_t>(m.stride(axis)) != stride) return false;
-    stride *= extent;
+  if constexpr (M::rank() > 0) {  // else there are no strides to ask for
+    index_t stride = 1;
+    for (std::size_t axis = M::rank(); axis-- > 0;) {
+      const auto extent = static_cast<index_t>(m.extent(axis));
+      if (extent != 1 && static_cast<index_t>(m.stride(axis)) != stride) return false;
+      stride *= extent;
+    }
   }
   return true;
 }
