@@ -2,6 +2,7 @@
 
 /// Tensors are printed as NumPy prints arrays: scripts/reference/print.py keeps what it does.
 
+#include <topos/expr/views.hpp>
 #include <topos/tensor/print.hpp>
 
 #include <gtest/gtest.h>
@@ -162,6 +163,15 @@ TEST(print, waits_for_what_is_still_being_computed) {
   const topos::tensor<float, 1> y = x + 1.0F;
 
   EXPECT_EQ(topos::to_string(y), "[2. 2. 2. ... 2. 2. 2.]");
+}
+
+TEST(print, computes_an_expression) {
+  const auto x = support::tensor_on<2, float>(topos::cpu(), {2, 2}, {1, 2, 3, 4});
+  std::ostringstream out;
+
+  out << x * 2.0F << ' ' << topos::transpose(x) << ' ' << (x > 1.5F);
+
+  EXPECT_EQ(out.str(), "[[2. 4.]\n [6. 8.]] [[1. 3.]\n [2. 4.]] [[False  True]\n [ True  True]]");
 }
 
 TEST(print, rethrows_what_the_elements_failed_with) {

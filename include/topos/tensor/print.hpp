@@ -125,18 +125,26 @@ template <element T, std::size_t Rank>
   }
 }
 
-/// Prints the elements: see `to_string`.
-template <element T, std::size_t Rank>
-std::ostream& operator<<(std::ostream& out, const tensor<T, Rank>& x) {
+/// The elements of an expression, which is computed for it.
+template <operand X>
+[[nodiscard]] std::string to_string(const X& x,
+                                    std::source_location where = std::source_location::current()) {
+  using node = detail::node_t<X>;
+  return to_string(tensor<typename node::value_type, node::rank>(detail::as_node(x), where), where);
+}
+
+/// Prints the elements of a tensor or an expression: see `to_string`.
+template <operand X>
+std::ostream& operator<<(std::ostream& out, const X& x) {
   return out << to_string(x);
 }
 
 }  // namespace topos
 
 #ifdef __cpp_lib_format
-/// Formats a tensor as `topos::to_string` does; takes no options.
-template <topos::element T, std::size_t Rank>
-struct std::formatter<topos::tensor<T, Rank>, char> {
+/// Formats a tensor or an expression as `topos::to_string` does; takes no options.
+template <topos::operand X>
+struct std::formatter<X, char> {
   constexpr auto parse(std::format_parse_context& context) const {
     if (context.begin() != context.end() && *context.begin() != '}') {
       throw std::format_error("a tensor's format takes no options");
@@ -144,7 +152,7 @@ struct std::formatter<topos::tensor<T, Rank>, char> {
     return context.begin();
   }
   template <class Context>
-  auto format(const topos::tensor<T, Rank>& x, Context& context) const {
+  auto format(const X& x, Context& context) const {
     return std::ranges::copy(topos::to_string(x), context.out()).out;
   }
 };
