@@ -29,5 +29,7 @@
 #include <topos/memory/pool.hpp>
 #include <topos/tensor/concatenate.hpp>
 #include <topos/tensor/creation.hpp>
+#include <topos/tensor/eval.hpp>
+#include <topos/tensor/explain.hpp>
 #include <topos/tensor/placement.hpp>
 #include <topos/tensor/tensor.hpp>

@@ -103,6 +103,13 @@ template <class Elements, std::size_t Rank, std::size_t N>
   return result;
 }
 
+/// Memory that an expression reads, for `explain`.
+struct memory_read {
+  const void* from;
+  std::size_t bytes;
+  friend bool operator==(const memory_read&, const memory_read&) = default;
+};
+
 /// The elements of a source under a layout: the leaf of an expression.
 ///
 /// A source gives element o of an array: memory, or a function of o. It has `value_type`,
@@ -123,6 +130,18 @@ struct [[nodiscard]] strided_node : lazy {
   template <class Layouts>
   void leaves(Layouts& layouts) const {
     layouts.add(where);
+  }
+  /// Appends the memory that it reads.
+  void traffic(std::vector<memory_read>& all) const {
+    if constexpr (requires { source.traffic(all); }) {
+      source.traffic(all);
+    } else if constexpr (requires { source.elements().data; }) {
+      std::size_t bytes = sizeof(value_type);
+      for (std::size_t axis = 0; axis < Rank; ++axis) {
+        if (where.strides[axis] != 0) bytes *= static_cast<std::size_t>(where.extents[axis]);
+      }
+      all.push_back({source.elements().data + where.offset, bytes});
+    }
   }
   template <std::size_t N>
   [[nodiscard]] auto rows(const walk<N>& w) const {
@@ -171,6 +190,7 @@ struct constant_node : lazy {
   void collect(std::vector<buffer>& /*reads*/) const {}
   template <class Layouts>
   void leaves(Layouts& /*layouts*/) const {}
+  void traffic(std::vector<memory_read>& /*all*/) const {}
   template <std::size_t N>
   [[nodiscard]] constant_rows<T> rows(const walk<N>& /*w*/) const {
     return {value};

@@ -97,6 +97,10 @@ struct [[nodiscard]] gather_node : lazy {
     layouts.add(in_table);
     layouts.add(in_indices);
   }
+  void traffic(std::vector<memory_read>& all) const {
+    strided_node<Table, Rank>(table, layout<Rank>::dense(in_table.extents)).traffic(all);
+    strided_node<Indices, Rank>(indices, in_indices).traffic(all);
+  }
   template <std::size_t N>
   [[nodiscard]] auto rows(const walk<N>& w) const {
     const auto t = rows_of(table.elements(), in_table, w);

@@ -64,6 +64,9 @@ struct [[nodiscard]] operation_node : lazy {
   void leaves(Layouts& layouts) const {
     std::apply([&](const auto&... part) { (part.leaves(layouts), ...); }, parts);
   }
+  void traffic(std::vector<memory_read>& all) const {
+    std::apply([&](const auto&... part) { (part.traffic(all), ...); }, parts);
+  }
   template <std::size_t N>
   [[nodiscard]] auto rows(const walk<N>& w) const {
     return std::apply(

@@ -46,6 +46,7 @@ struct numbered_source {
 
   [[nodiscard]] std::optional<topos::device> device() const { return e.device(); }
   void collect(std::vector<buffer>& reads) const { e.collect(reads); }
+  void traffic(std::vector<memory_read>& all) const { e.traffic(all); }
   [[nodiscard]] auto elements() const {
     const auto w = walk_of(e);
     return numbered_elements<decltype(e.rows(w))>{e.rows(w), w.columns(), w.axes == 1};
@@ -77,16 +78,22 @@ template <std::size_t N>
 
 }  // namespace detail
 
-/// The elements of an expression in row-major order under another shape, one of whose extents may
-/// be -1: what is left. Throws `shape_mismatch` if the number of elements differs.
-template <std::size_t N, expression E>
-[[nodiscard]] auto reshape(const E& e, shape<N> extents,
+/// The elements of an operand in row-major order under another shape, one of whose extents may be
+/// -1: what is left. Throws `shape_mismatch` if the number of elements differs.
+template <std::size_t N, operand X>
+[[nodiscard]] auto reshape(const X& x, shape<N> extents,
                            std::source_location where = std::source_location::current()) {
-  const shape<E::rank> from = e.shape();
-  using source = detail::numbered_source<E>;
-  return detail::strided_node<source, N>(
-      source{e}, detail::layout<N>::dense(
-                     detail::completed_shape(extents, size_of_shape(from, where), from, where)));
+  decltype(auto) node = detail::as_node(x);
+  const shape<detail::node_t<X>::rank> from = node.shape();
+  const shape<N> to = detail::completed_shape(extents, size_of_shape(from, where), from, where);
+  if constexpr (expression<X>) {
+    using source = detail::numbered_source<X>;
+    return detail::strided_node<source, N>(source{x}, detail::layout<N>::dense(to));
+  } else {  // what stands for memory is dense
+    using source = std::decay_t<decltype(node.source)>;
+    return detail::strided_node<source, N>(node.source,
+                                           detail::layout<N>::dense(to, node.where.offset));
+  }
 }
 
 }  // namespace topos

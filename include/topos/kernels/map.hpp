@@ -137,23 +137,29 @@ class map_plan {
   [[nodiscard]] index_t size() const { return kernel_.tiles.rows * kernel_.tiles.columns; }
   [[nodiscard]] index_t count() const { return kernel_.tiles.count(); }
   [[nodiscard]] index_t cost() const { return kernel_.tiles.cost(); }
+  [[nodiscard]] std::size_t scratch() const { return 0; }
   [[nodiscard]] const auto& kernel() const { return kernel_; }
+
+  /// Whether its kernel may share a launch: not where pairs of elements cost less.
+  [[nodiscard]] bool joins() const { return distance() == 0; }
 
   /// Launches it on a stream.
   template <class Stream>
   void launch(const Stream& stream) const {
     using row = decltype(kernel_.rows.row(0));
     if constexpr (pairing_row<row>) {
-      const index_t distance = dense_ ? kernel_.rows.row(0).dense().partner() : 0;
-      if (distance > 0 && distance < size()) {
+      if (distance() != 0) {
         const pair_kernel<value_type, decltype(kernel_.rows)> pairs{
-            kernel_.target.elements.data + kernel_.target.base, kernel_.rows, size(), distance};
+            kernel_.target.elements.data + kernel_.target.base, kernel_.rows, size(), distance()};
         stream.for_each("topos::map", pairs.count(), pairs.cost(), 0, pairs);
         return;
       }
     }
     stream.for_each("topos::map", count(), cost(), 0, kernel_);
   }
+
+  template <class Stream>
+  void finish(const Stream& /*stream*/) const {}
 
  private:
   using target_rows = strided_rows<target_elements<value_type>, rank>;
@@ -170,6 +176,17 @@ class map_plan {
                         w),
                 e.rows(w), tiling::of(w, crosses(e, w))},
         dense_(w.axes == 1 && kernel_.target.step == 1 && kernel_.rows.row(0).is_dense()) {}
+
+  // How far apart elements lie that are better computed together; 0: none are.
+  [[nodiscard]] index_t distance() const {
+    using row = decltype(kernel_.rows.row(0));
+    if constexpr (pairing_row<row>) {
+      const index_t found = dense_ ? kernel_.rows.row(0).dense().partner() : 0;
+      return found < size() ? found : 0;
+    } else {
+      return 0;
+    }
+  }
 
   // Whether some leaf is walked across its rows.
   static bool crosses(const E& e, const walk<rank>& w) {

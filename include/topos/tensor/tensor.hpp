@@ -14,6 +14,7 @@
 #include <topos/device/default_device.hpp>
 #include <topos/expr/elementwise.hpp>
 #include <topos/expr/generators.hpp>
+#include <topos/expr/reshape.hpp>
 #include <topos/expr/slice.hpp>
 #include <topos/kernels/map.hpp>
 
@@ -97,18 +98,12 @@ class [[nodiscard]] tensor {
     return {data(), static_cast<std::size_t>(size())};
   }
 
-  /// The same elements in the same order under another shape, without a copy. Throws
-  /// `shape_mismatch` if the number of elements differs.
+  /// The same elements in the same order under another shape, one of whose extents may be -1: what
+  /// is left; without a copy. Throws `shape_mismatch` if the number of elements differs.
   template <std::size_t N>
   [[nodiscard]] tensor<T, N> reshape(
       topos::shape<N> extents, std::source_location where = std::source_location::current()) const {
-    if (size_of_shape(extents, where) != size()) {
-      throw shape_mismatch(
-          detail::concat("reshape: ", to_string(extents_), " has ", size(), " elements, ",
-                         to_string(extents), " has ", size_of_shape(extents, where)),
-          where);
-    }
-    return {memory_, offset_, extents};
+    return {memory_, offset_, detail::completed_shape(extents, size(), extents_, where)};
   }
 
   /// Element `i` of the first axis, without a copy. Throws `out_of_range`.

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Several results in one pass.
+
+#include <algorithm>
+#include <topos/kernels/joint.hpp>
+#include <topos/tensor/tensor.hpp>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace topos {
+
+namespace detail {
+
+/// A result to be computed: the tensor, what is read for it, and how its kernel is launched.
+///
+/// A plan has
+///
+///     size()                        elements that it touches
+///     count(), cost()               the items of its grid, and elements of each
+///     scratch()                     bytes of scratch memory of an item
+///     kernel()                      the kernel of an item
+///     launch(stream)                launches all of it
+///     finish(stream)                launches what follows the kernel
+///     joins()                       whether its kernel may be launched with others
+template <class Tensor, class Plan>
+struct job {
+  Tensor result;
+  Plan plan;
+  std::vector<buffer> reads;
+};
+
+template <expression E>
+[[nodiscard]] auto job_of(const E& e, std::source_location where) {
+  using result = tensor<typename E::value_type, E::rank>;
+  const shape<E::rank> extents = e.shape();
+  result y(extents, e.device().value_or(default_device::current()), where);
+  const map_plan<E> plan(e, y.memory(), layout<E::rank>::dense(extents));
+  job<result, map_plan<E>> made{std::move(y), plan, {}};
+  e.collect(made.reads);
+  return made;
+}
+/// A tensor's own leaf or view becomes a tensor as any expression does; a reduction has a job.
+template <class X>
+  requires(!expression<X> && operand<X>)
+[[nodiscard]] auto job_of(const X& x, std::source_location where) {
+  if constexpr (requires { x.job(where); })
+    return x.job(where);
+  else
+    return job_of(x.node(), where);
+}
+
+template <class Job>
+void submit_job(const Job& made, std::source_location where) {
+  if (made.plan.size() == 0 && made.result.size() == 0) return;
+  queue_of(made.result.device(), where)
+      .submit(
+          made.reads, {made.result.memory()}, made.plan.size(),
+          [plan = made.plan](const auto& stream) { plan.launch(stream); }, "eval", where);
+}
+
+// Whether the jobs may share a launch: the same grid, and nothing that could fail for one alone.
+template <class First, class... Rest>
+[[nodiscard]] bool can_join(const First& first, const Rest&... rest) {
+  const auto clean = [](const auto& made) {
+    return std::all_of(made.reads.begin(), made.reads.end(),
+                       [](const buffer& b) { return is_ready(b) && !b.poison(); });
+  };
+  const auto fits = [&](const auto& other) {
+    return other.plan.joins() && other.plan.count() == first.plan.count() &&
+           other.plan.cost() == first.plan.cost() &&
+           other.result.device() == first.result.device() &&
+           (other.reads == first.reads || (clean(other) && clean(first)));
+  };
+  return first.plan.joins() && first.plan.size() != 0 && (fits(rest) && ...);
+}
+
+template <class... Jobs>
+void submit_joined(std::source_location where, const Jobs&... jobs) {
+  std::vector<buffer> reads;
+  const auto add = [&](const buffer& b) {
+    if (std::find(reads.begin(), reads.end(), b) == reads.end()) reads.push_back(b);
+  };
+  (std::for_each(jobs.reads.begin(), jobs.reads.end(), add), ...);
+  const auto& first = std::get<0>(std::tie(jobs...));
+  queue_of(first.result.device(), where)
+      .submit(
+          std::move(reads), {jobs.result.memory()...}, (jobs.plan.size() + ...),
+          [plans = std::tuple(jobs.plan...)](const auto& stream) {
+            std::apply(
+                [&](const auto& head, const auto&... tail) {
+                  const index_t cost = (head.cost() + ... + tail.cost());
+                  const std::size_t scratch = std::max({head.scratch(), tail.scratch()...});
+                  using joint = joint_kernel<std::decay_t<decltype(head.kernel())>,
+                                             std::decay_t<decltype(tail.kernel())>...>;
+                  stream.for_each("topos::eval", head.count(), cost, scratch,
+                                  joint(head.kernel(), tail.kernel()...));
+                  head.finish(stream);
+                  (tail.finish(stream), ...);
+                },
+                plans);
+          },
+          "eval", where);
+}
+
+template <class... Jobs>
+auto run_jobs(std::source_location where, Jobs... jobs) {
+  if (can_join(jobs...)) {
+    submit_joined(where, jobs...);
+  } else {
+    (submit_job(jobs, where), ...);
+  }
+  return std::tuple(std::move(jobs.result)...);
+}
+
+}  // namespace detail
+
+/// Computes several expressions and reductions, and returns their results, a tuple of tensors, at
+/// once. Those of one shape are computed in one pass: what they read in common is read once.
+template <operand... X>
+  requires(sizeof...(X) > 1)
+[[nodiscard]] auto eval(const X&... x) {
+  const auto where = std::source_location::current();
+  return detail::run_jobs(where, detail::job_of(x, where)...);
+}
+
+}  // namespace topos
