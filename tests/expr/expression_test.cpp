@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <optional>
-#include <topos/expr/elementwise.hpp>
+#include <topos/expr/math.hpp>
 #include <topos/tensor/tensor.hpp>
 #include <type_traits>
 #include <vector>
@@ -87,14 +87,14 @@ TEST(expression, runs_only_when_asked_and_as_often) {
   EXPECT_EQ(values_of(eval(twice)), (std::vector<float>{2, 4, 6}));
 }
 
-TEST(expression, walks_flat_where_every_leaf_is_whole) {
+TEST(expression, walks_as_one_row_where_every_leaf_is_whole) {
   const auto x = topos::zeros<float, 2>({4, 3});
   const auto row = topos::zeros<float, 1>({3});
 
-  EXPECT_TRUE(topos::detail::walk_of(x + x * 2).flat);
+  EXPECT_EQ(topos::detail::walk_of(x + x * 2).axes, 1);
   EXPECT_EQ(topos::detail::walk_of(x + x).columns(), 12);
   EXPECT_EQ(topos::detail::walk_of(x + x).rows(), 1);
-  EXPECT_FALSE(topos::detail::walk_of(x + row).flat);
+  EXPECT_EQ(topos::detail::walk_of(x + row).axes, 2);
   EXPECT_EQ(topos::detail::walk_of(x + row).columns(), 3);
   EXPECT_EQ(topos::detail::walk_of(x + row).rows(), 4);
 }

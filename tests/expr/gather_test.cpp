@@ -48,16 +48,16 @@ TEST(take, gives_the_rows_of_the_indices) {
   });
 }
 
-TEST(take, clamps_indices_to_the_table) {
+TEST(take, counts_negative_indices_from_the_end_and_clamps_others) {
   on_each_device([](topos::device d) {
     constexpr std::int32_t lowest = std::numeric_limits<std::int32_t>::min();
     constexpr std::int32_t highest = std::numeric_limits<std::int32_t>::max();
     const std::vector<float> table{1, 2, 3};
 
     const tensor<float, 2> y = take(tensor_on<2>(d, {3, 1}, table),
-                                    vector_on<std::int32_t>(d, {-1, 3, lowest, highest, 1}));
+                                    vector_on<std::int32_t>(d, {-1, 3, lowest, highest, 1, -3, -4}));
 
-    EXPECT_EQ(values_of(y), (std::vector<float>{1, 3, 1, 3, 2}));
+    EXPECT_EQ(values_of(y), (std::vector<float>{3, 3, 1, 3, 2, 1, 1}));
   });
 }
 

@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <topos/expr/lanes.hpp>
 #include <topos/expr/row.hpp>
@@ -16,7 +18,9 @@ namespace lane = topos::lane;
 using topos::index_t;
 
 static_assert(lane::element<float> && lane::element<double>);
-static_assert(!lane::element<int> && !lane::element<topos::index_t>);
+static_assert(lane::element<std::int32_t> && lane::element<std::uint64_t>);
+static_assert(!lane::element<std::int8_t> && !lane::element<bool> && !lane::element<topos::f16>);
+static_assert(lane::width<std::uint16_t> == 0);
 static_assert(std::is_same_v<lane::value_t<lane::batch<float>>, float>);
 static_assert(std::is_same_v<lane::value_t<lane::batch<double>>, double>);
 
@@ -64,14 +68,13 @@ TYPED_TEST(lanes, partial_loads_are_filled_with_zeros) {
   }
 }
 
-TYPED_TEST(lanes, are_summed_and_compared) {
+TYPED_TEST(lanes, are_folded_in_halves) {
   using T = TypeParam;
   const auto values = lane::load(ramp<T>().data());
   const auto n = static_cast<T>(lane::width<T>);
 
-  EXPECT_EQ(lane::sum(values), n * (n + 1) / 2);
-  EXPECT_EQ(lane::largest<T>(values), n);
-  EXPECT_EQ(lane::largest<T>(-values), -1);
+  EXPECT_EQ(lane::fold<T>(values, [](T a, T b) { return a + b; }), n * (n + 1) / 2);
+  EXPECT_EQ(lane::fold<T>(values, [](T a, T b) { return std::max(a, b); }), n);
 }
 
 TYPED_TEST(lanes, exponential_is_finite_up_to_the_largest_number) {
@@ -90,16 +93,17 @@ TYPED_TEST(lanes, exponential_is_finite_up_to_the_largest_number) {
 TYPED_TEST(lanes, rows_give_whole_and_partial_batches) {
   using T = TypeParam;
   const std::vector<T> memory = ramp<T>();
-  const topos::detail::memory_row<T> dense{memory.data()};
-  const topos::detail::memory_row<T> repeated{memory.data(), 0};
+  const topos::detail::memory_elements<T> elements{memory.data()};
+  const topos::detail::memory_row<T> dense{elements};
+  const topos::detail::strided_row<topos::detail::memory_elements<T>> repeated{elements, 0, 0};
   const topos::detail::constant_row<T> constant{T(5)};
   std::vector<T> to(lane::width<T>);
 
-  lane::store(to.data(), dense.lanes(0, lane::width<T>));
+  lane::store(to.data(), dense.lanes(0, lane::all{}));
   EXPECT_EQ(to, memory);
   lane::store(to.data(), dense.lanes(lane::width<T> - 1, 1));
   EXPECT_EQ(to[0], memory.back());
-  lane::store(to.data(), repeated.lanes(3, lane::width<T>));
+  lane::store(to.data(), repeated.lanes(3, lane::all{}));
   EXPECT_EQ(to, std::vector<T>(memory.size(), memory[0]));
   lane::store(to.data(), constant.lanes(3, 1));
   EXPECT_EQ(to[0], 5);

@@ -16,6 +16,7 @@ namespace {
 using support::on_each_device;
 using support::values_of;
 using topos::index_t;
+using topos::detail::layout;
 using topos::tensor;
 
 TEST(map, writes_from_its_offset_on_and_no_further) {
@@ -25,7 +26,8 @@ TEST(map, writes_from_its_offset_on_and_no_further) {
       const tensor<float, 1> x = support::vector_on(d, in);
       const tensor<float, 1> out = topos::full<float, 1>({n + 8}, 99, d);
 
-      topos::detail::map(x + x, out.memory(), 3, std::source_location::current());
+      topos::detail::map(x + x, out.memory(), layout<1>::dense({n}, 3),
+                         std::source_location::current());
 
       std::vector<float> expected(static_cast<std::size_t>(n) + 8, 99);
       for (std::size_t i = 0; i < in.size(); ++i) expected[i + 3] = in[i] + in[i];
@@ -65,7 +67,8 @@ TEST(map, without_elements_writes_nothing) {
     const tensor<float, 1> out = topos::full<float, 1>({8}, 99, d);
     const auto none = topos::zeros<float, 2>({0, 5}, d) + topos::ones<float, 1>({5}, d);
 
-    topos::detail::map(none, out.memory(), 0, std::source_location::current());
+    topos::detail::map(none, out.memory(), layout<2>::dense({0, 5}),
+                       std::source_location::current());
 
     EXPECT_EQ(values_of(out), std::vector<float>(8, 99));
   });

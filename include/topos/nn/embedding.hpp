@@ -18,7 +18,7 @@ class embedding {
   [[nodiscard]] auto operator()(
       const tensor<std::int32_t, 1>& indices,
       std::source_location where = std::source_location::current()) const {
-    return take(weight_.value(where), indices, where);
+    return take(weight_.value(where), indices, 0, where);
   }
 
   /// The vector of one index, without a copy.
