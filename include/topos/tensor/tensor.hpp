@@ -26,7 +26,7 @@ class tensor_slice;
 /// A dense row-major array of `Rank` axes on one device. Copies share memory; no operation changes
 /// what another tensor holds. Its content may still be being computed: reading it waits.
 template <element T, std::size_t Rank>
-class [[nodiscard]] tensor {
+class tensor {
  public:
   using value_type = T;
   static constexpr std::size_t rank = Rank;
