@@ -18,7 +18,7 @@ using support::on_each_device;
 using topos::buffer;
 using topos::detail::always_queued;
 
-topos::detail::queue& queue_on(topos::device d) {
+topos::detail::work_queue& queue_on(topos::device d) {
   return topos::detail::queue_of(d, std::source_location::current());
 }
 

@@ -5,7 +5,7 @@
 
 #include <memory>
 #include <semaphore>
-#include <topos/async/queue.hpp>
+#include <topos/async/queues.hpp>
 #include <utility>
 #include <vector>
 
@@ -14,7 +14,7 @@ namespace support {
 /// Holds the CPU's worker from its making: what is submitted then waits until `open`, or its end.
 class gate {
  public:
-  explicit gate(topos::detail::queue& q, std::vector<topos::buffer> writes = {}) {
+  explicit gate(topos::detail::work_queue& q, std::vector<topos::buffer> writes = {}) {
     q.submit({}, std::move(writes), topos::detail::always_queued, [s = state_](const auto&) {
       s->entered.release();
       s->opened.acquire();

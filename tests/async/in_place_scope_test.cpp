@@ -3,6 +3,7 @@
 
 #include <thread>
 #include <topos/async/in_place_scope.hpp>
+#include <topos/expr/math.hpp>
 #include <topos/tensor/creation.hpp>
 #include <vector>
 

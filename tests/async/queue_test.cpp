@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Work runs in order, here or on the worker; what fails poisons its results and theirs alone.
+/// Work of further queues overlaps, and waits for what it reads and for nothing else.
 
 #include <gtest/gtest.h>
 
 #include <Kokkos_Core.hpp>
 #include <atomic>
 #include <cstdlib>
-#include <new>
+#include <semaphore>
 #include <source_location>
 #include <stdexcept>
-#include <string>
 #include <thread>
-#include <topos/async/event.hpp>
 #include <topos/async/in_place_scope.hpp>
-#include <topos/async/queue.hpp>
+#include <topos/async/queue_scope.hpp>
+#include <topos/expr/math.hpp>
+#include <topos/tensor/enqueue.hpp>
+#include <topos/tensor/tensor.hpp>
+#include <tuple>
+#include <type_traits>
 #include <vector>
 
 #include "../support/devices.hpp"
@@ -23,278 +26,340 @@
 namespace {
 
 using support::on_each_device;
+using support::values_of;
 using topos::buffer;
+using topos::queue;
+using topos::queue_scope;
+using topos::tensor;
 using topos::detail::always_queued;
-using topos::detail::queue;
 
-constexpr topos::index_t small = 10;
+constexpr topos::index_t large = 100'000;  // so many elements are queued
 
-queue& queue_on(topos::device d) {
+topos::detail::work_queue& current(topos::device d = topos::cpu()) {
   return topos::detail::queue_of(d, std::source_location::current());
 }
 buffer some(topos::device d = topos::cpu()) { return buffer(d, 64); }
 
-// A failure of a type of its own.
-struct mishap : std::runtime_error {
-  mishap(const std::string& text, int n) : std::runtime_error(text), number(n) {}
-  int number;
-};
+static_assert(std::copyable<queue>);
+static_assert(!std::is_convertible_v<topos::device, queue>);
+static_assert(!std::is_copy_constructible_v<queue_scope>);
 
-TEST(queue, of_a_device_is_one) {
+TEST(queue, has_a_device_and_identity) {
   on_each_device([](topos::device d) {
-    EXPECT_EQ(&queue_on(d), &queue_on(d));
-    EXPECT_EQ(queue_on(d).where(), d);
+    const queue q(d);
+    const queue copy = q;
+    EXPECT_EQ(q.device(), d);
+    EXPECT_EQ(copy, q);
+    EXPECT_NE(queue(d), q);
   });
 }
 
-TEST(queue, runs_small_work_in_place_when_idle) {
-  queue& q = queue_on(topos::cpu());
-  q.drain();
-  std::thread::id ran;
-  const buffer out = some();
-
-  q.submit({}, {out}, small, [&](const auto&) { ran = std::this_thread::get_id(); });
-
-  EXPECT_EQ(ran, std::this_thread::get_id());
-  EXPECT_EQ(out.ticket(), 0U);
-  EXPECT_TRUE(q.is_ready(out));
+TEST(queue, is_made_on_the_default_device) {
+  on_each_device([](topos::device d) {
+    const topos::default_device scope(d);
+    EXPECT_EQ(queue().device(), d);
+  });
 }
 
-TEST(queue, runs_large_work_on_the_worker) {
-  queue& q = queue_on(topos::cpu());
-  std::thread::id ran;
-  const buffer out = some();
+TEST(queue, work_gives_what_the_first_queue_gives) {
+  on_each_device([](topos::device d) {
+    const auto x = support::vector_on(d, support::varied(large));
+    const auto compute = [&] { return values_of(tensor<float, 1>(sqrt(abs(x)) - x * 3.0f)); };
+    const auto expected = compute();
 
-  q.submit({}, {out}, topos::backend::host::stream::small_work,
-           [&](const auto&) { ran = std::this_thread::get_id(); });
-  q.wait(out);
+    const queue q(d);
+    const queue_scope scope(q);
 
-  EXPECT_NE(ran, std::thread::id());
-  EXPECT_NE(ran, std::this_thread::get_id());
+    EXPECT_TRUE(support::same_bits(compute(), expected));
+  });
 }
 
-TEST(queue, runs_in_order_whatever_the_size) {
-  queue& q = queue_on(topos::cpu());
+TEST(queue, overlaps_with_the_first_queue) {
+  const support::gate held(current());
+  const queue q(topos::cpu());
+  const queue_scope scope(q);
+
+  const tensor<float, 1> y = topos::full<float, 1>({large}, 2.0f) * 3.0f;
+
+  EXPECT_EQ(y.host()[large - 1], 6.0f) << "though nothing of the first queue is done";
+}
+
+TEST(queue, overlaps_with_other_queues) {
+  std::binary_semaphore met{0};
+  const queue first(topos::cpu());
+  const queue second(topos::cpu());
+  const buffer out = some();
+
+  {
+    const queue_scope scope(first);
+    current().submit({}, {out}, always_queued, [&](const auto&) { met.acquire(); });
+  }
+  EXPECT_FALSE(first.is_ready());
+  {
+    const queue_scope scope(second);
+    current().submit({}, {}, always_queued, [&](const auto&) { met.release(); });
+  }
+  first.block_until_ready();
+
+  EXPECT_TRUE(first.is_ready());
+  EXPECT_TRUE(topos::detail::is_ready(out));
+}
+
+TEST(queue, waits_for_what_another_queue_computes) {
+  const buffer made = some();
+  const buffer used = some();
+  std::vector<int> order;
+  support::gate held(current());
+  current().submit({}, {made}, always_queued, [&](const auto&) { order.push_back(1); });
+  const queue q(topos::cpu());
+  {
+    const queue_scope scope(q);
+    current().submit({made}, {used}, 1, [&](const auto&) { order.push_back(2); });
+  }
+
+  EXPECT_FALSE(topos::detail::is_ready(used));
+  held.open();
+  topos::detail::block_until_ready(used);
+
+  EXPECT_EQ(order, (std::vector<int>{1, 2}));
+}
+
+TEST(queue, first_queue_waits_for_what_a_further_one_computes) {
+  const queue q(topos::cpu());
+  std::binary_semaphore go{0};
+  const buffer made = some();
+  const buffer used = some();
   std::vector<int> order;
   {
-    const support::gate held(q);
-    for (int i = 0; i < 100; ++i) {
-      q.submit({}, {}, i % 2 == 0 ? small : always_queued,
-               [&order, i](const auto&) { order.push_back(i); });
-    }
-    EXPECT_TRUE(order.empty()) << "control came back at once";
-  }
-  q.drain();
-
-  ASSERT_EQ(order.size(), 100U);
-  for (int i = 0; i < 100; ++i) EXPECT_EQ(order[static_cast<std::size_t>(i)], i);
-}
-
-TEST(queue, result_is_ready_once_its_work_is_done) {
-  queue& q = queue_on(topos::cpu());
-  const buffer before = some();
-  const buffer after = some();
-  support::gate held(q, {before});
-  q.submit({}, {after}, small, [](const auto&) {});
-
-  EXPECT_FALSE(q.is_ready(before));
-  EXPECT_FALSE(q.is_ready(after));
-  held.open();
-  q.wait(before);
-  EXPECT_TRUE(q.is_ready(before));
-  q.wait(after);
-  EXPECT_TRUE(q.is_ready(after));
-}
-
-TEST(queue, keeps_what_queued_work_needs) {
-  queue& q = queue_on(topos::cpu());
-  buffer in = some();
-  const buffer watched = in;
-  {
-    const support::gate held(q);
-    q.submit({in}, {}, always_queued, [](const auto&) {});
-    in = buffer();
-    EXPECT_EQ(watched.use_count(), 2);
-  }
-  q.drain();
-  EXPECT_EQ(watched.use_count(), 1);
-}
-
-TEST(queue, owns_nothing_that_its_own_device_works_on) {
-  queue& q = queue_on(topos::cpu());
-  const buffer in = some();
-  const buffer out = some();
-  {
-    const support::gate held(q);
-    q.submit({in}, {out}, always_queued, [](const auto&) {});
-
-    EXPECT_TRUE(in.is_unique());
-    EXPECT_TRUE(in.is_held());
-    EXPECT_TRUE(out.is_unique());
-    EXPECT_TRUE(out.is_held());
-  }
-  q.drain();
-  EXPECT_FALSE(in.is_held());
-  EXPECT_FALSE(out.is_held());
-}
-
-TEST(queue, in_place_scope_overwrites_nothing_that_queued_work_reads) {
-  queue& q = queue_on(topos::cpu());
-  const buffer shared = some();
-  int& value = *static_cast<int*>(shared.data());
-  value = 1;
-  int seen = 0;
-  q.submit({shared}, {}, always_queued, [&](const auto&) {
-    for (int i = 0; i < 1000; ++i) std::this_thread::yield();  // time to be overtaken in
-    seen = value;
-  });
-
-  const topos::in_place_scope scope;
-  q.submit({}, {shared}, always_queued, [&](const auto&) { value = 2; });
-
-  EXPECT_EQ(seen, 1);
-  EXPECT_EQ(value, 2);
-}
-
-TEST(queue, failure_keeps_its_type_and_content) {
-  on_each_device([](topos::device d) {
-    for (const topos::index_t elements : {small, always_queued}) {
-      queue& q = queue_on(d);
-      const buffer out = some(d);
-
-      q.submit({}, {out}, elements, [](const auto&) { throw mishap("spilt", 42); });
-
-      for (int again = 0; again < 2; ++again) {
-        try {
-          q.wait(out);
-          ADD_FAILURE() << "nothing was rethrown";
-        } catch (const mishap& failure) {
-          EXPECT_STREQ(failure.what(), "spilt");
-          EXPECT_EQ(failure.number, 42);
-        }
-      }
-    }
-  });
-}
-
-TEST(queue, failure_that_is_no_exception_object_is_kept_too) {
-  queue& q = queue_on(topos::cpu());
-  const buffer out = some();
-
-  q.submit({}, {out}, always_queued, [](const auto&) { throw 7; });
-
-  EXPECT_THROW(q.wait(out), int);
-}
-
-TEST(queue, failure_poisons_what_depends_on_it_and_nothing_else) {
-  on_each_device([](topos::device d) {
-    for (const topos::index_t elements : {small, always_queued}) {
-      queue& q = queue_on(d);
-      const buffer failed = some(d);
-      const buffer failed_too = some(d);
-      const buffer dependent = some(d);
-      const buffer distant = some(d);
-      const buffer unrelated = some(d);
-      std::atomic<int> ran{0};
-      const auto count = [&](const auto&) { ++ran; };
-
-      q.submit({}, {failed, failed_too}, elements, [](const auto&) { throw mishap("spilt", 1); });
-      q.submit({unrelated, failed}, {dependent}, elements, count);
-      q.submit({dependent}, {distant}, elements, count);
-      q.submit({}, {unrelated}, elements, count);
-
-      EXPECT_THROW(q.wait(failed), mishap);
-      EXPECT_THROW(q.wait(failed_too), mishap);
-      EXPECT_THROW(q.wait(dependent), mishap);
-      EXPECT_THROW(q.wait(distant), mishap);
-      EXPECT_NO_THROW(q.wait(unrelated));
-      EXPECT_EQ(ran, 1) << "work on poisoned operands does not run";
-      EXPECT_NO_THROW(q.drain()) << "nobody's failure";
-    }
-  });
-}
-
-TEST(queue, first_failure_among_the_operands_is_told) {
-  queue& q = queue_on(topos::cpu());
-  const buffer first = some();
-  const buffer second = some();
-  const buffer out = some();
-
-  q.submit({}, {first}, always_queued, [](const auto&) { throw mishap("first", 1); });
-  q.submit({}, {second}, always_queued, [](const auto&) { throw mishap("second", 2); });
-  q.submit({second, first}, {out}, always_queued, [](const auto&) {});
-
-  EXPECT_EQ(support::refusal<mishap>([&] { q.wait(out); }), "second");
-}
-
-TEST(queue, part_that_succeeds_does_not_heal_a_part_that_failed) {
-  queue& q = queue_on(topos::cpu());
-  const buffer out = some();
-
-  q.submit({}, {out}, small, [](const auto&) { throw mishap("first half", 1); });
-  q.submit({}, {out}, small, [](const auto&) {});
-
-  EXPECT_THROW(q.wait(out), mishap);
-}
-
-TEST(queue, work_that_waits_for_itself_fails_instead_of_hanging) {
-  queue& q = queue_on(topos::cpu());
-  const buffer out = some();
-
-  q.submit({}, {out}, always_queued, [&](const auto&) { q.drain(); });
-
-  EXPECT_THROW(q.wait(out), topos::error);
-}
-
-TEST(queue, work_in_place_that_waits_for_what_it_queued_fails_instead_of_hanging) {
-  queue& q = queue_on(topos::cpu());
-  q.drain();
-  const buffer out = some();
-  const buffer inner = some();
-
-  q.submit({}, {out}, small, [&](const auto&) {
-    q.submit({}, {inner}, small, [](const auto&) {});
-    q.wait(inner);
-  });
-
-  EXPECT_THROW(q.wait(out), topos::error);
-  EXPECT_NO_THROW(q.wait(inner));
-}
-
-TEST(queue, work_may_submit_more_work) {
-  queue& q = queue_on(topos::cpu());
-  for (const topos::index_t elements : {small, always_queued}) {
-    const buffer outer = some();
-    const buffer inner = some();
-    std::vector<int> order;
-
-    q.submit({}, {outer}, elements, [&](const auto&) {
-      q.submit({}, {inner}, small, [&](const auto&) { order.push_back(2); });
+    const queue_scope scope(q);
+    current().submit({}, {made}, always_queued, [&](const auto&) {
+      go.acquire();
       order.push_back(1);
     });
-    q.wait(outer);
-    q.wait(inner);
+  }
+  current().submit({made}, {used}, 1, [&](const auto&) { order.push_back(2); });
 
-    EXPECT_EQ(order, (std::vector<int>{1, 2})) << "after what submitted it";
+  EXPECT_FALSE(topos::detail::is_ready(used));
+  go.release();
+  topos::detail::block_until_ready(used);
+
+  EXPECT_EQ(order, (std::vector<int>{1, 2}));
+}
+
+TEST(queue, in_place_work_waits_for_what_a_queue_computes) {
+  const queue q(topos::cpu());
+  tensor<float, 1> x = topos::zeros<float, 1>({large});
+  {
+    const queue_scope scope(q);
+    x = tensor<float, 1>(x + 1.0f);
+    const topos::in_place_scope here;
+    const tensor<float, 1> y = x + 1.0f;
+    EXPECT_EQ(y.memory().ticket(), 0U);
+    EXPECT_EQ(y.host()[0], 2.0f);
   }
 }
 
-TEST(queue, is_fed_by_many_threads) {
-  queue& q = queue_on(topos::cpu());
-  std::vector<int> counts(4, 0);
+TEST(queue, failure_crosses_queues) {
+  on_each_device([](topos::device d) {
+    const buffer failed = some(d);
+    const buffer used = some(d);
+    const queue q(d);
+    {
+      const queue_scope scope(q);
+      current(d).submit({}, {failed}, always_queued,
+                        [](const auto&) { throw std::range_error("far"); });
+    }
+    current(d).submit({failed}, {used}, 1, [](const auto&) {});
+
+    EXPECT_THROW(topos::detail::block_until_ready(used), std::range_error);
+    EXPECT_NO_THROW(q.block_until_ready()) << "nobody's failure";
+  });
+}
+
+TEST(queue, tensors_wander_between_queues) {
+  on_each_device([](topos::device d) {
+    const std::vector<queue> queues{queue(d), queue(d), queue(d)};
+    tensor<float, 1> x = topos::zeros<float, 1>({large}, d);
+    tensor<float, 1> y = topos::zeros<float, 1>({large}, d);
+    for (int i = 0; i < 60; ++i) {
+      const queue_scope scope(queues[static_cast<std::size_t>(i) % 3]);
+      const tensor<float, 1> z = y + 1.0f;
+      y = tensor<float, 1>(x + 1.0f);
+      x = z;
+    }
+
+    EXPECT_EQ(values_of(x), std::vector<float>(large, 60.0f));
+    EXPECT_EQ(values_of(y), std::vector<float>(large, 60.0f));
+  });
+}
+
+struct increment {
+  template <class Space, class Y>
+  void operator()(const Space&, const Y& y) const {
+    for (std::size_t i = 0; i < y.extent(0); ++i) y(i) += 1;
+  }
+};
+
+TEST(queue, writes_wait_for_what_another_queue_still_reads) {
+  const queue q(topos::cpu());
+  tensor<float, 1> x = topos::zeros<float, 1>({large});
+  x.block_until_ready();
+  tensor<float, 1> before({0});
+  {
+    const support::gate held(current());
+    before = tensor<float, 1>(x + 10.0f);
+    const queue_scope scope(q);
+    topos::enqueue(topos::cpu(), topos::reads(), topos::writes(x), increment{});
+    x.block_until_ready();
+  }
+
+  EXPECT_EQ(before.host()[large - 1], 10.0f);
+  EXPECT_EQ(x.host()[large - 1], 1.0f);
+}
+
+TEST(queue, each_thread_may_have_one) {
+  const auto x = topos::full<float, 1>({large}, 3.0f);
   std::vector<std::thread> threads;
-  for (std::size_t t = 0; t < counts.size(); ++t) {
-    threads.emplace_back([&, t] {
-      for (int i = 0; i < 300; ++i) {
-        const buffer out = some();
-        q.submit({}, {out}, i % 2 == 0 ? small : always_queued,
-                 [&counts, t](const auto&) { ++counts[t]; });
-        q.wait(out);
-        ASSERT_EQ(counts[t], i + 1);
-      }
+  std::vector<float> results(4);
+  for (float& result : results) {
+    threads.emplace_back([&x, &result] {
+      const queue q(topos::cpu());
+      const queue_scope scope(q);
+      tensor<float, 1> y = x;
+      for (int i = 0; i < 30; ++i) y = tensor<float, 1>(y + 1.0f);
+      result = y.host()[large / 2];
     });
   }
   for (std::thread& t : threads) t.join();
+
+  EXPECT_EQ(results, std::vector<float>(4, 33.0f));
+}
+
+TEST(queue, is_used_again_when_its_handles_are_gone) {
+  const void* before = nullptr;
+  for (int i = 0; i < 100; ++i) {
+    const queue q(topos::cpu());
+    const void* const now = q.lease()->queue.lock().get();
+    if (before != nullptr) {
+      EXPECT_EQ(now, before);
+    }
+    before = now;
+  }
+}
+
+TEST(queue_scope, ends_and_nests) {
+  on_each_device([](topos::device d) {
+    const queue outer(d);
+    const queue inner(d);
+    topos::detail::work_queue* const first = &current(d);
+    {
+      const queue_scope scope(outer);
+      topos::detail::work_queue* const chosen = &current(d);
+      EXPECT_NE(chosen, first);
+      {
+        const queue_scope again(inner);
+        EXPECT_NE(&current(d), chosen);
+        EXPECT_NE(&current(d), first);
+      }
+      EXPECT_EQ(&current(d), chosen);
+      std::thread([&] { EXPECT_EQ(&current(d), first) << "of another thread"; }).join();
+    }
+    EXPECT_EQ(&current(d), first);
+  });
+}
+
+TEST(queue_scope, is_for_one_device) {
+  if (topos::num_gpus() == 0) GTEST_SKIP() << "needs two devices";
+  topos::detail::work_queue* const first = &current(topos::gpu());
+  const queue_scope scope(queue(topos::cpu()));
+  EXPECT_EQ(&current(topos::gpu()), first);
+}
+
+TEST(queue, of_the_users_instance_launches_on_it) {
+  const topos::backend::host::execution_space instance;
+  std::thread::id ran;
+  bool same = false;
+  tensor<float, 1> y = topos::zeros<float, 1>({large});
+  struct look {
+    topos::backend::host::execution_space expected;
+    std::thread::id* ran;
+    bool* same;
+    void operator()(const topos::backend::host::execution_space& space,
+                    const Kokkos::View<float*, Kokkos::LayoutRight, Kokkos::HostSpace,
+                                       Kokkos::MemoryTraits<Kokkos::Unmanaged>>& y) const {
+      *ran = std::this_thread::get_id();
+      *same = space == expected;
+      y(0) = 1;
+    }
+  };
+  {
+    const queue_scope scope(queue::adopt(instance));
+    topos::enqueue(topos::cpu(), topos::reads(), topos::writes(y), look{instance, &ran, &same});
+    y = tensor<float, 1>(y + 1.0f);
+    EXPECT_TRUE(y.is_ready()) << "it has run when the call returns";
+  }
+
+  EXPECT_EQ(ran, std::this_thread::get_id());
+  EXPECT_TRUE(same);
+  EXPECT_EQ(y.host()[0], 2.0f);
+}
+
+TEST(queue, of_the_users_instance_poisons_and_waits_as_any) {
+  const queue q = queue::adopt(topos::backend::host::execution_space());
+  const buffer made = some();
+  const buffer used = some();
+  const buffer failed = some();
+  std::atomic<bool> done{false};
+  {
+    support::gate held(current());
+    current().submit({}, {made}, always_queued, [&](const auto&) { done = true; });
+    std::thread opener([&] { held.open(); });
+    const queue_scope scope(q);
+    current().submit({made}, {used}, 1, [&](const auto&) { EXPECT_TRUE(done); });
+    EXPECT_NO_THROW(current().submit({}, {failed}, 1, [](const auto&) { throw 7; }));
+    opener.join();
+  }
+
+  EXPECT_NO_THROW(topos::detail::block_until_ready(used));
+  EXPECT_THROW(topos::detail::block_until_ready(failed), int);
+}
+
+// Runs in processes of their own: there is one queue at first, and Kokkos ends once.
+int overwrite_what_the_first_queue_reads() {
+  tensor<float, 1> x = topos::zeros<float, 1>({large});
+  x.block_until_ready();
+  std::binary_semaphore go{0};
+  current().submit({}, {}, always_queued, [&](const auto&) { go.acquire(); });
+  const tensor<float, 1> before = x + 10.0f;  // queued while there is one queue
+  const queue q(topos::cpu());
+  const queue_scope scope(q);
+  topos::enqueue(topos::cpu(), topos::reads(), topos::writes(x), increment{});
+  const bool waits = !x.is_ready();
+  go.release();
+  const bool right = before.host()[0] == 10.0f && x.host()[0] == 1.0f;
+  return waits && right ? 0 : 1;
+}
+
+int end_with_work_in_queues() {
+  static std::atomic<int> ran{0};
+  const std::vector<queue> queues{queue(topos::cpu()), queue(topos::cpu())};
+  buffer last = some();
+  for (int i = 0; i < 300; ++i) {
+    const queue_scope scope(queues[static_cast<std::size_t>(i) % 2]);
+    const buffer next = some();
+    current().submit({last}, {next}, always_queued, [](const auto&) { ++ran; });
+    last = next;
+  }
+  Kokkos::finalize();
+  if (ran != 300 || !topos::detail::is_ready(last) || !queues[0].is_ready()) return 1;
+  queues[0].block_until_ready();
+  try {
+    const queue_scope scope(queues[0]);
+    std::ignore = current();
+  } catch (const topos::runtime_not_started&) {
+    return 0;
+  }
+  return 2;
 }
 
 class queue_death : public testing::Test {
@@ -302,71 +367,12 @@ class queue_death : public testing::Test {
   void SetUp() override { testing::GTEST_FLAG(death_test_style) = "threadsafe"; }
 };
 
-TEST_F(queue_death, end_of_the_runtime_finishes_queued_work) {
-  EXPECT_EXIT(
-      {
-        static std::atomic<int> ran{0};
-        queue& q = queue_on(topos::cpu());
-        const buffer out = some();
-        for (int i = 0; i < 1000; ++i)
-          q.submit({}, {out}, always_queued, [](const auto&) { ++ran; });
-        Kokkos::finalize();
-        topos::detail::block_until_ready(out);
-        std::_Exit(ran == 1000 && topos::detail::is_ready(out) ? 0 : 1);
-      },
-      testing::ExitedWithCode(0), "");
+TEST_F(queue_death, first_further_queue_comes_after_what_it_overwrites) {
+  EXPECT_EXIT(std::_Exit(overwrite_what_the_first_queue_reads()), testing::ExitedWithCode(0), "");
 }
 
-TEST_F(queue_death, work_may_read_while_the_runtime_ends) {
-  EXPECT_EXIT(
-      {
-        static std::atomic<bool> entered{false};
-        queue& q = queue_on(topos::cpu());
-        const buffer in = some();
-        const buffer out = some();
-        q.submit({}, {in}, always_queued, [](const auto&) {});
-        for (int i = 0; i < 100; ++i) {
-          q.submit({in}, {out}, always_queued, [&](const auto&) {
-            topos::detail::block_until_ready(in);
-            entered = true;
-          });
-        }
-        Kokkos::finalize();
-        std::_Exit(entered ? 0 : 1);
-      },
-      testing::ExitedWithCode(0), "");
-}
-
-TEST_F(queue_death, failure_outlives_the_runtime) {
-  EXPECT_EXIT(
-      {
-        const buffer out = some();
-        queue_on(topos::cpu()).submit({}, {out}, always_queued, [](const auto&) {
-          throw mishap("late", 1);
-        });
-        Kokkos::finalize();
-        try {
-          topos::detail::block_until_ready(out);
-        } catch (const mishap&) {
-          std::_Exit(0);
-        }
-        std::_Exit(1);
-      },
-      testing::ExitedWithCode(0), "");
-}
-
-TEST_F(queue_death, is_refused_after_the_runtime) {
-  EXPECT_EXIT(
-      {
-        Kokkos::finalize();
-        try {
-          queue_on(topos::cpu());
-        } catch (const topos::runtime_not_started&) {
-          std::_Exit(0);
-        }
-        std::_Exit(1);
-      },
-      testing::ExitedWithCode(0), "");
+TEST_F(queue_death, end_of_the_runtime_finishes_work_of_all_queues) {
+  EXPECT_EXIT(std::_Exit(end_with_work_in_queues()), testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

@@ -3,7 +3,8 @@
 
 /// Waiting for what a buffer will hold.
 
-#include <topos/async/queue.hpp>
+#include <topos/async/failure.hpp>
+#include <topos/async/queues.hpp>
 #include <topos/memory/buffer.hpp>
 
 namespace topos {
@@ -11,19 +12,12 @@ namespace topos {
 namespace detail {
 
 /// True once the work that writes `b` is done, whether or not it failed.
-[[nodiscard]] inline bool is_ready(const buffer& b) {
-  if (b.ticket() == 0) return true;
-  const queue* q = queues::all().find(b.where());
-  return q == nullptr || q->is_ready(b);
-}
+[[nodiscard]] inline bool is_ready(const buffer& b) { return is_done(ticket{b.ticket()}); }
 
 /// Blocks until the work that writes `b` is done; rethrows what it failed with.
 inline void block_until_ready(const buffer& b) {
-  if (queue* q = b.ticket() == 0 ? nullptr : queues::all().find(b.where())) {
-    q->wait(b);
-  } else if (const std::exception_ptr failure = b.poison()) {
-    std::rethrow_exception(failure);
-  }
+  wait_for(ticket{b.ticket()});
+  rethrow(b.poison());
 }
 
 }  // namespace detail
@@ -31,7 +25,7 @@ inline void block_until_ready(const buffer& b) {
 /// Blocks until all that was enqueued on a device so far is done. What failed is told by the
 /// tensors that it should have computed.
 inline void block_until_ready(const device& d) {
-  if (detail::queue* q = detail::queues::all().find(d)) q->drain();
+  for (const auto& q : detail::queues::all().on(d)) q->drain();
 }
 
 }  // namespace topos

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The CPU's queue: one thread that works tasks off in order.
+/// A queue of the CPU: one thread that works tasks off in order.
 
 #include <atomic>
 #include <condition_variable>
@@ -12,6 +12,7 @@
 #include <thread>
 #include <topos/backend/host.hpp>
 #include <topos/core/error.hpp>
+#include <topos/device/runtime.hpp>
 #include <utility>
 
 namespace topos::detail {
@@ -19,11 +20,12 @@ namespace topos::detail {
 /// One thread that runs tasks in the order of their submission, and lets a caller run small work
 /// itself while nothing is queued. Tasks do not throw.
 ///
-/// Only this thread enters OpenMP, because each thread that does gets a team of its own.
+/// Each thread that enters OpenMP gets a team of its own, so only the thread of the worker that has
+/// all cores does; the thread of any other is that one core (`in_place`).
 class host_worker {
  public:
-  explicit host_worker(int index)
-      : stream_(index), in_place_(index, true), thread_([this] { work(); }) {}
+  explicit host_worker(int index, bool in_place = false)
+      : stream_(index, in_place), in_place_(index, true), thread_([this] { work(); }) {}
 
   /// Finishes what is queued.
   ~host_worker() {
@@ -69,6 +71,11 @@ class host_worker {
     return ticket;
   }
 
+  /// The ticket of the last task that was queued.
+  [[nodiscard]] std::uint64_t submitted() const noexcept {
+    return submitted_.load(std::memory_order_acquire);
+  }
+
   /// True once the task of a ticket is done.
   [[nodiscard]] bool is_done(std::uint64_t ticket) const noexcept {
     return completed_.load(std::memory_order_acquire) >= ticket;
@@ -78,6 +85,7 @@ class host_worker {
   /// task that is queued behind it.
   void wait(std::uint64_t ticket) {
     if (is_done(ticket)) return;
+    require_unforked();
     if (std::this_thread::get_id() == thread_.get_id() || runs_here()) {
       throw error("queued work on the CPU waits for work that is queued behind it");
     }
@@ -86,7 +94,7 @@ class host_worker {
   }
 
   /// Blocks until all that is queued is done.
-  void drain() { wait(submitted_.load(std::memory_order_acquire)); }
+  void drain() { wait(submitted()); }
 
  private:
   struct task {
@@ -111,6 +119,7 @@ class host_worker {
   }
 
   void work() {
+    const backend::host::thread_limit own_core(stream_);
     for (;;) {
       std::unique_ptr<task> next;
       {

@@ -3,7 +3,7 @@
 
 /// Work on the CPU that overlaps with other threads' work.
 
-#include <topos/async/queue.hpp>
+#include <topos/async/work_queue.hpp>
 
 namespace topos {
 

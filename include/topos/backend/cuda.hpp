@@ -111,7 +111,46 @@ struct cuda {
     cudaSetDevice(before);
   }
 
+  /// The index of the GPU that an execution-space instance launches on.
+  [[nodiscard]] static int index_of(const execution_space& space) { return space.cuda_device(); }
+
+  /// The index of the GPU whose memory a pointer points into.
+  [[nodiscard]] static int owner_of(const void* pointer) {
+    cudaPointerAttributes attributes{};
+    check_cuda(cudaPointerGetAttributes(&attributes, pointer), "cudaPointerGetAttributes");
+    return attributes.device;
+  }
+
+  class event;
   class stream;
+};
+
+/// A point in a stream's work, for other streams and threads to wait for. Recorded once.
+class cuda::event {
+ public:
+  explicit event(int index) : index_(index) {
+    const cuda_scope scope(index);
+    check_cuda(cudaEventCreateWithFlags(&native_, cudaEventDisableTiming),
+               "cudaEventCreateWithFlags");
+  }
+  ~event() { cudaEventDestroy(native_); }
+  event(const event&) = delete;
+  event& operator=(const event&) = delete;
+
+  [[nodiscard]] cudaEvent_t native() const { return native_; }
+
+  /// True once the work before it is done.
+  [[nodiscard]] bool is_done() const { return cudaEventQuery(native_) != cudaErrorNotReady; }
+
+  /// Blocks until the work before it is done; throws `backend_error` if any of it failed.
+  void synchronize() const {
+    const cuda_scope scope(index_);
+    check_cuda(cudaEventSynchronize(native_), "cudaEventSynchronize");
+  }
+
+ private:
+  int index_;
+  cudaEvent_t native_ = nullptr;
 };
 
 /// What Kokkos launches: one block for each item. At namespace scope, where nvcc can name it.
@@ -133,7 +172,12 @@ class cuda::stream {
  public:
   using backend = cuda;
 
-  explicit stream(int index) : index_(index), native_(make(index)), space_(native_.get()) {}
+  explicit stream(int index)
+      : index_(index), owned_(make(index)), native_(owned_.get()), space_(native_) {}
+
+  /// Launches on an execution-space instance of the user's, whose stream stays theirs.
+  explicit stream(const execution_space& space)
+      : index_(index_of(space)), native_(space.cuda_stream()), space_(space) {}
 
   /// The execution-space instance on which a user's own kernels run.
   [[nodiscard]] const execution_space& space() const { return space_; }
@@ -142,7 +186,7 @@ class cuda::stream {
   [[nodiscard]] int index() const { return index_; }
 
   /// The CUDA stream itself, for other libraries' calls.
-  [[nodiscard]] cudaStream_t native() const { return native_.get(); }
+  [[nodiscard]] cudaStream_t native() const { return native_; }
 
   [[nodiscard]] bool in_place() const { return false; }
 
@@ -168,18 +212,29 @@ class cuda::stream {
   /// Enqueues a copy between any two of host and devices.
   void copy(void* to, const void* from, std::size_t bytes) const {
     const cuda_scope scope(index_);
-    check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, native_.get()),
-               "cudaMemcpyAsync");
+    check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, native_), "cudaMemcpyAsync");
   }
 
   /// Blocks until all launched work is done; throws `backend_error` if any of it failed.
   void synchronize() const {
     const cuda_scope scope(index_);
-    check_cuda(cudaStreamSynchronize(native_.get()), "cudaStreamSynchronize");
+    check_cuda(cudaStreamSynchronize(native_), "cudaStreamSynchronize");
+  }
+
+  /// Marks the end of what is launched by now.
+  void record(const event& mark) const {
+    const cuda_scope scope(index_);
+    check_cuda(cudaEventRecord(mark.native(), native_), "cudaEventRecord");
+  }
+
+  /// What is launched from now on waits for another stream's mark, on the GPU.
+  void wait(const event& mark) const {
+    const cuda_scope scope(index_);
+    check_cuda(cudaStreamWaitEvent(native_, mark.native(), 0), "cudaStreamWaitEvent");
   }
 
   /// True where all launched work is done.
-  [[nodiscard]] bool idle() const { return cudaStreamQuery(native_.get()) != cudaErrorNotReady; }
+  [[nodiscard]] bool idle() const { return cudaStreamQuery(native_) != cudaErrorNotReady; }
 
  private:
   // Scratch up to this lies in the block's shared memory, more in the device's.
@@ -199,7 +254,8 @@ class cuda::stream {
   }
 
   int index_;
-  owned native_;
+  owned owned_;
+  cudaStream_t native_;
   execution_space space_;
 };
 
@@ -215,11 +271,21 @@ struct cuda {
   [[noreturn]] static void* allocate(int, std::size_t) { absent(); }
   static void deallocate(int, void*, std::size_t) noexcept {}
   static void finish(int) noexcept {}
+  [[noreturn]] static int owner_of(const void*) { absent(); }
+
+  class event {
+   public:
+    explicit event(int) { absent(); }
+    [[nodiscard]] bool is_done() const { return true; }
+    void synchronize() const {}
+  };
 
   class stream {
    public:
     using backend = cuda;
     explicit stream(int) { absent(); }
+    void record(const event&) const {}
+    void wait(const event&) const {}
     [[nodiscard]] bool in_place() const { return false; }
     template <class Kernel>
     void for_each(const char*, index_t, index_t, std::size_t, const Kernel&) const {}

@@ -91,6 +91,9 @@ struct host {
   /// Nothing is left to wait for: what a stream runs is done when it returns.
   static void finish(int /*index*/) noexcept {}
 
+  /// The index of the device that an execution-space instance launches on.
+  [[nodiscard]] static int index_of(const execution_space& /*space*/) { return 0; }
+
   class stream;
   class thread_limit;
 };

@@ -3,6 +3,9 @@
 
 /// Starting and ending Kokkos, unless the host program already did.
 
+#include <pthread.h>
+
+#include <atomic>
 #include <cstdlib>
 #include <source_location>
 #include <topos/core/config.hpp>
@@ -10,8 +13,22 @@
 
 namespace topos {
 
+namespace detail {
+
+/// True in a process that was forked from one where topos had started threads: a copy without them.
+[[nodiscard]] inline std::atomic<bool>& forked() noexcept {
+  static std::atomic<bool> is{false};
+  return is;
+}
+
+}  // namespace detail
+
 /// Starts Kokkos for as long as it lives, unless the program already did: then it does nothing.
 /// Make one at the start of main; at its end all queued work is finished.
+///
+/// A process that was forked while it lives holds what tensors held, and can read what was
+/// computed by then; all else throws `runtime_not_started` there. Fork before it is made, or start
+/// another program in the child.
 class [[nodiscard]] runtime {
  public:
   runtime() {
@@ -24,7 +41,8 @@ class [[nodiscard]] runtime {
   }
 
   ~runtime() {
-    if (started_ && Kokkos::is_initialized()) Kokkos::finalize();
+    // A forked copy lacks the threads that Kokkos and the queues would wait for.
+    if (started_ && Kokkos::is_initialized() && !detail::forked()) Kokkos::finalize();
   }
 
   runtime(const runtime&) = delete;
@@ -48,8 +66,18 @@ class [[nodiscard]] runtime {
 
 namespace detail {
 
+/// Throws `runtime_not_started` in a forked process.
+inline void require_unforked(std::source_location where = std::source_location::current()) {
+  if (!forked().load(std::memory_order_relaxed)) return;
+  throw runtime_not_started(
+      "this process was forked from one that uses topos, and has none of its threads: fork before "
+      "the runtime is made, or start another program in the child",
+      where);
+}
+
 /// Throws `runtime_not_started` unless work can be run.
 inline void require_runtime(std::source_location where) {
+  require_unforked(where);
   if (Kokkos::is_initialized()) return;
   throw runtime_not_started(
       Kokkos::is_finalized()

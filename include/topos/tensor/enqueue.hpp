@@ -41,17 +41,12 @@ using kernel_view =
 template <class Space, class T, std::size_t Rank>
 [[nodiscard]] kernel_view<Space, T, Rank> view_of(const view_parts<T, Rank>& parts) {
   Kokkos::LayoutRight layout;
-  for (std::size_t axis = 0; axis < Rank; ++axis) {
-    layout.dimension[axis] = static_cast<std::size_t>(parts.extents[axis]);
+  std::size_t axis = 0;
+  for (const index_t extent : parts.extents) {
+    layout.dimension[axis++] = static_cast<std::size_t>(extent);
   }
   return kernel_view<Space, T, Rank>(parts.data, layout);
 }
-
-/// A backend that is compiled in.
-template <class Backend>
-concept runs_kernels = requires {
-  typename Backend::execution_space;
-};
 
 /// A functor of some tensors as work of a queue.
 template <class Function, class... Parts>
@@ -64,7 +59,7 @@ struct user_work<Function, view_parts<T, Rank>...> {
 
   template <class Backend>
   static constexpr bool takes() {
-    if constexpr (runs_kernels<Backend>) {
+    if constexpr (backend::compiled_in<Backend>) {
       using space = typename Backend::execution_space;
       return std::invocable<const Function&, const space&, kernel_view<space, T, Rank>...>;
     } else {
@@ -74,9 +69,9 @@ struct user_work<Function, view_parts<T, Rank>...> {
 
   template <class Stream>
   void operator()(const Stream& stream) const {
-    using backend = typename Stream::backend;
-    if constexpr (takes<backend>()) {  // else refused at the call
-      using space = typename backend::execution_space;
+    using own = typename Stream::backend;
+    if constexpr (takes<own>()) {  // else refused at the call
+      using space = typename own::execution_space;
       std::apply([&](const auto&... p) { function(stream.space(), view_of<space>(p)...); }, parts);
     }
   }

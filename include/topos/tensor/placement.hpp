@@ -22,10 +22,10 @@ inline void copy_from_host(const buffer& to, std::size_t byte_offset, const void
     std::memcpy(target, from, bytes);
     return;
   }
-  queue& q = queue_of(to.where(), where);
+  work_queue& q = queue_of(to.where(), where);
   q.submit({}, {to}, always_queued,
            [target, from, bytes](const auto& stream) { stream.copy(target, from, bytes); });
-  q.wait(to);
+  block_until_ready(to);
 }
 
 /// Copies `bytes` from one buffer to another, on any two devices, in the queue of the GPU among
@@ -36,7 +36,7 @@ inline void copy_between(const buffer& to, const buffer& from, std::size_t from_
   const bool to_host = to.where().kind() == device_kind::cpu;
   const buffer& worker = to_host ? from : to;
   if (worker.where() != from.where()) block_until_ready(from);
-  queue& q = queue_of(worker.where(), where);
+  work_queue& q = queue_of(worker.where(), where);
   q.submit({from}, {to}, always_queued,
            [target = to.data(), source = static_cast<const std::byte*>(from.data()) + from_offset,
             bytes](const auto& stream) { stream.copy(target, source, bytes); });

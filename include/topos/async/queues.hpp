@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The queues of all devices.
+
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <source_location>
+#include <topos/async/work_queue.hpp>
+#include <utility>
+#include <vector>
+
+namespace topos::detail {
+
+/// Makes queues when they are asked for, finds them by their tickets, and ends them with Kokkos.
+class queues {
+ public:
+  [[nodiscard]] static queues& all() {
+    static queues& registry = *new queues;  // never destroyed: see pool_of
+    return registry;
+  }
+
+  /// The queue whose ticket this is; null if it has ended: then all its work is done.
+  [[nodiscard]] std::shared_ptr<work_queue> find(const ticket& t) {
+    const std::lock_guard lock(mutex_);
+    return t.queue() < slots_.size() ? slots_[t.queue()].queue : nullptr;
+  }
+
+  /// The queues of a device that there are.
+  [[nodiscard]] std::vector<std::shared_ptr<work_queue>> on(const device& d) {
+    std::vector<std::shared_ptr<work_queue>> found;
+    const std::lock_guard lock(mutex_);
+    for (const slot& s : slots_) {
+      if (s.queue && s.queue->where() == d) found.push_back(s.queue);
+    }
+    return found;
+  }
+
+  /// The first queue of a device; throws `runtime_not_started` outside of the runtime's life.
+  [[nodiscard]] work_queue& first(const device& d, std::source_location where) {
+    require_runtime(where);
+    if (d.kind() == device_kind::cpu) {
+      if (work_queue* q = cpu_.load(std::memory_order_acquire)) return *q;
+    }
+    const std::lock_guard lock(mutex_);
+    return first(d);
+  }
+
+  /// A queue beside the first one, for one owner until `give_back`.
+  [[nodiscard]] std::shared_ptr<work_queue> lend(const device& d, std::source_location where) {
+    require_runtime(where);
+    const std::lock_guard lock(mutex_);
+    std::vector<std::size_t>& idle = idle_[d];
+    std::shared_ptr<work_queue> q;
+    if (idle.empty()) {
+      q = further(d);
+    } else {
+      q = join(slots_[idle.back()].queue, first(d));
+      idle.pop_back();
+    }
+    ++lent_[d];
+    return q;
+  }
+
+  /// The queue on which a GPU's copies to and from the host run.
+  [[nodiscard]] work_queue& transfers(const device& d, std::source_location where) {
+    require_runtime(where);
+    const std::lock_guard lock(mutex_);
+    const auto found = transfers_.find(d);
+    if (found != transfers_.end()) return *slots_[found->second].queue;
+    const std::shared_ptr<work_queue> made = further(d);
+    transfers_[d] = made->id();
+    return *made;
+  }
+
+  /// A queue on the user's execution-space instance, until `give_back`.
+  template <backend::execution_space Space>
+  [[nodiscard]] std::shared_ptr<work_queue> adopt(const Space& space, device d,
+                                                  std::source_location where) {
+    require_runtime(where);
+    const std::lock_guard lock(mutex_);
+    work_queue& before = first(d);
+    const std::size_t id = free_slot();
+    adopted_.push_back(id);
+    ++lent_[d];
+    return join(std::make_shared<work_queue>(space, d, id, slots_[id].done), before);
+  }
+
+  /// Ends an owner's use of a queue. One on the user's instance ends, once its work is done.
+  void give_back(std::shared_ptr<work_queue> q) {
+    const bool adopted = [&] {
+      const std::lock_guard lock(mutex_);
+      return std::erase(adopted_, q->id()) != 0;
+    }();
+    if (adopted) {
+      try {
+        q->finish();
+      } catch (...) {  // told by the tensors that failed
+      }
+    }
+    const std::lock_guard lock(mutex_);
+    if (q->id() >= slots_.size() || slots_[q->id()].queue != q) return;  // the runtime has ended
+    if (adopted) {
+      slots_[q->id()] = {nullptr, q->submitted()};
+    } else {
+      idle_[q->where()].push_back(q->id());
+    }
+    --lent_[q->where()];
+    leave_alone(q->where());
+  }
+
+ private:
+  struct slot {
+    std::shared_ptr<work_queue> queue;
+    std::uint64_t done = 0;  // numbers that an id's former queues gave
+  };
+
+  queues() {
+    // A child finds the lock open, and knows what it is.
+    ::pthread_atfork([] { all().mutex_.lock(); }, [] { all().mutex_.unlock(); },
+                     [] {
+                       forked() = true;
+                       all().mutex_.unlock();
+                     });
+  }
+
+  // All that follow are called with the lock.
+
+  work_queue& first(const device& d) {
+    const auto found = first_.find(d);
+    if (found != first_.end()) return *slots_[found->second].queue;
+    const std::size_t id = free_slot();
+    auto made = std::make_shared<work_queue>(d, id, false);
+    slots_[id].queue = made;
+    first_[d] = id;
+    if (d.kind() == device_kind::cpu) cpu_.store(made.get(), std::memory_order_release);
+    return *made;
+  }
+
+  std::shared_ptr<work_queue> further(const device& d) {
+    work_queue& before = first(d);
+    return join(std::make_shared<work_queue>(d, free_slot(), true), before);
+  }
+
+  std::shared_ptr<work_queue> join(std::shared_ptr<work_queue> made, work_queue& before) {
+    before.share();
+    made->after(before);
+    return slots_[made->id()].queue = std::move(made);
+  }
+
+  // Lets a device's first queue be its only one again, if no other is used any more.
+  void leave_alone(const device& d) {
+    if (lent_[d] > 0 || transfers_.contains(d)) return;
+    for (const std::size_t id : idle_[d]) {
+      if (!slots_[id].queue->is_done(slots_[id].queue->submitted())) return;
+    }
+    first(d).unshare();
+  }
+
+  std::size_t free_slot() {
+    if (slots_.empty()) Kokkos::push_finalize_hook([this] { end(); });
+    for (std::size_t id = 0; id < slots_.size(); ++id) {
+      if (!slots_[id].queue) return id;
+    }
+    if (slots_.size() == ticket::most_queues) throw not_supported("too many queues");
+    slots_.emplace_back();
+    return slots_.size() - 1;
+  }
+
+  void end() {
+    std::vector<std::shared_ptr<work_queue>> ending;
+    {
+      const std::lock_guard lock(mutex_);
+      for (const slot& s : slots_) {
+        if (s.queue) ending.push_back(s.queue);
+      }
+    }
+    if (forked()) {  // their threads are not here to end
+      new auto(std::move(ending));
+      return;
+    }
+    // Without the lock: queued work may ask for its queue, and may fill others: hence twice.
+    for (int again = 0; again < 2; ++again) {
+      for (const std::shared_ptr<work_queue>& q : ending) {
+        try {
+          q->finish();
+        } catch (...) {  // told by the tensors that failed
+        }
+      }
+    }
+    const std::lock_guard lock(mutex_);
+    cpu_.store(nullptr, std::memory_order_release);
+    slots_.clear();
+    first_.clear();
+    transfers_.clear();
+    idle_.clear();
+    lent_.clear();
+    adopted_.clear();
+  }
+
+  std::mutex mutex_;
+  std::vector<slot> slots_;
+  std::map<device, std::size_t> first_;
+  std::map<device, std::size_t> transfers_;
+  std::map<device, std::vector<std::size_t>> idle_;  // to be lent again
+  std::map<device, int> lent_;
+  std::vector<std::size_t> adopted_;
+  std::atomic<work_queue*> cpu_{nullptr};
+};
+
+/// Blocks until the work of a ticket is done. Throws what its device reports.
+inline void wait_for(const ticket& t) {
+  if (t.value == 0) return;
+  if (const std::shared_ptr<work_queue> q = queues::all().find(t)) q->wait(t.number());
+}
+
+/// True once the work of a ticket is done.
+[[nodiscard]] inline bool is_done(const ticket& t) {
+  if (t.value == 0) return true;
+  const std::shared_ptr<work_queue> q = queues::all().find(t);
+  return !q || q->is_done(t.number());
+}
+
+inline void work_queue::wait_for(const backend::host::stream& /*stream*/, const ticket& t) {
+  detail::wait_for(t);
+}
+
+inline void work_queue::wait_for(const backend::cuda::stream& stream, const ticket& t) {
+  const std::shared_ptr<work_queue> q = queues::all().find(t);
+  if (!q) return;
+  const mark end = q->gpu_ ? q->mark_of(t.number()) : nullptr;
+  end ? stream.wait(*end) : q->wait(t.number());
+}
+
+inline std::vector<ticket> work_queue::tickets_of(const std::vector<buffer>& reads,
+                                                  const std::vector<buffer>& writes) {
+  std::vector<ticket> found;
+  for (const std::vector<buffer>* all : {&reads, &writes}) {
+    for (const buffer& b : *all) {
+      if (b.ticket() != 0) found.push_back({b.ticket()});
+    }
+  }
+  return found;
+}
+
+inline std::vector<ticket> work_queue::pending_elsewhere(const std::vector<buffer>& reads,
+                                                         const std::vector<buffer>& writes) const {
+  std::vector<ticket> found;
+  for (const std::vector<buffer>* all : {&reads, &writes}) {
+    for (const buffer& b : *all) {
+      const ticket t{b.ticket()};
+      if (t.value != 0 && t.queue() != id_ && !detail::is_done(t)) found.push_back(t);
+    }
+  }
+  if (!shared_) return found;
+  for (const buffer& written : writes) {
+    // Held by work from when the device had one queue, which does not own what it uses.
+    if (!written.is_held()) continue;
+    for (const std::shared_ptr<work_queue>& q : queues::all().on(device_)) {
+      if (q->id() != id_) found.push_back(ticket::of(q->id(), q->submitted()));
+    }
+    break;
+  }
+  return found;
+}
+
+inline void work_queue::drain_all() const {
+  for (const std::shared_ptr<work_queue>& q : queues::all().on(device_)) q->drain();
+}
+
+/// A queue that somebody was lent; the last one gives it back.
+struct queue_lease {
+  explicit queue_lease(const std::shared_ptr<work_queue>& q) : queue(q) {}
+  ~queue_lease() {
+    if (std::shared_ptr<work_queue> q = queue.lock()) queues::all().give_back(std::move(q));
+  }
+  queue_lease(const queue_lease&) = delete;
+  queue_lease& operator=(const queue_lease&) = delete;
+
+  std::weak_ptr<work_queue> queue;  // which ends with the runtime
+};
+
+/// A queue that a thread's work on its device goes to, and the choice around it.
+struct chosen_queue {
+  device where;
+  std::shared_ptr<queue_lease> lease;
+  const chosen_queue* outer;
+};
+
+/// The innermost choice of this thread.
+[[nodiscard]] inline const chosen_queue*& chosen() noexcept {
+  thread_local const chosen_queue* innermost = nullptr;
+  return innermost;
+}
+
+/// The queue that this thread's work on a device goes to. Throws `runtime_not_started` outside of
+/// the runtime's life.
+[[nodiscard]] inline work_queue& queue_of(const device& d, std::source_location where) {
+  for (const chosen_queue* c = chosen(); c != nullptr; c = c->outer) {
+    if (c->where != d) continue;
+    require_runtime(where);
+    return *c->lease->queue.lock();
+  }
+  return queues::all().first(d, where);
+}
+
+}  // namespace topos::detail

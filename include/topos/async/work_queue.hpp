@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// An in-order queue of work on one device, and what happens when work fails.
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <source_location>
+#include <span>
+#include <topos/async/failure.hpp>
+#include <topos/async/host_worker.hpp>
+#include <topos/backend/backend.hpp>
+#include <topos/device/runtime.hpp>
+#include <topos/memory/buffer.hpp>
+#include <utility>
+#include <vector>
+
+namespace topos::detail {
+
+/// Work that touches at least this many elements is queued even where it could run in place.
+inline constexpr index_t always_queued = std::numeric_limits<index_t>::max();
+
+/// Whether this thread runs its CPU work itself: see in_place_scope.
+[[nodiscard]] inline int& in_place_scopes() noexcept {
+  thread_local int scopes = 0;
+  return scopes;
+}
+
+/// A buffer's ticket: the queue of the work that writes it, and that work's number there, from 1.
+struct ticket {
+  static constexpr unsigned shift = 48;
+  static constexpr std::size_t most_queues = std::size_t{1} << 16;
+
+  std::uint64_t value;
+
+  [[nodiscard]] static constexpr ticket of(std::size_t queue, std::uint64_t number) {
+    return {static_cast<std::uint64_t>(queue) << shift | number};
+  }
+  [[nodiscard]] constexpr std::size_t queue() const { return value >> shift; }
+  [[nodiscard]] constexpr std::uint64_t number() const {
+    return value & ((std::uint64_t{1} << shift) - 1);
+  }
+};
+
+/// A queue of one device. All members may be called from any thread.
+///
+/// Work is a callable on a stream of the device's backend: `work(const auto& stream)`. What it
+/// throws, or what its inputs were poisoned with, poisons the buffers it writes, and is rethrown
+/// by whoever waits for them. Before it runs, what other queues have to do to its buffers is done:
+/// a CPU's queue waits on its own thread, a GPU's stream by an event.
+///
+/// While a device has one queue, work keeps its buffers without owning them, and a GPU's memory is
+/// free for work to come as soon as the last work on it is launched: all is in order. Once it has
+/// several, work owns its buffers until it is done, so that no queue writes what another still
+/// uses.
+class work_queue {
+ public:
+  /// The first queue of a device, or (`further`) one beside it: on the CPU one thread on one core.
+  work_queue(device d, std::size_t id, bool further) : device_(d), id_(id), shared_(further) {
+    if (d.kind() == device_kind::cpu) {
+      worker_ = std::make_unique<host_worker>(d.index(), further);
+    } else {
+      gpu_ = std::make_unique<backend::cuda::stream>(d.index());
+    }
+  }
+
+  /// A queue on an execution-space instance of the user's. On the CPU the calling thread launches,
+  /// as it does in Kokkos. `done` is the number of work that had this id before.
+  template <backend::execution_space Space>
+  work_queue(const Space& space, device d, std::size_t id, std::uint64_t done)
+      : device_(d), id_(id), submitted_(done), done_(done), shared_(true) {
+    if constexpr (backend::runs_on<Space, backend::host>::value) {
+      caller_ = std::make_unique<backend::host::stream>(space);
+    } else {
+      gpu_ = std::make_unique<backend::cuda::stream>(space);
+    }
+  }
+
+  ~work_queue() {
+    try {
+      finish();
+    } catch (...) {  // nobody is left to be told
+    }
+  }
+
+  work_queue(const work_queue&) = delete;
+  work_queue& operator=(const work_queue&) = delete;
+
+  [[nodiscard]] const device& where() const noexcept { return device_; }
+  [[nodiscard]] std::size_t id() const noexcept { return id_; }
+
+  /// Runs `work` after all that was submitted before, and returns at once. `elements` is how many
+  /// elements it touches: little work runs in place where nothing is queued. `operation` and
+  /// `where` are told with what it fails with.
+  template <class Work>
+  void submit(std::vector<buffer> reads, std::vector<buffer> writes, index_t elements, Work work,
+              const char* operation = nullptr,
+              std::source_location where = std::source_location::current()) {
+    std::optional<failure_origin> origin;
+    if (operation != nullptr) origin = failure_origin{operation, where};
+    if (gpu_) {
+      launch(reads, writes, work, origin);
+    } else if (caller_ || in_place_scopes() > 0) {
+      run_here(reads, writes, work, origin);
+    } else {
+      queue_up(std::move(reads), std::move(writes), elements, std::move(work), origin);
+    }
+  }
+
+  /// Calls `task(failure)` once all that was submitted by now is done, on a thread of this queue's;
+  /// what it throws is dropped. `failure` is what the device reports.
+  void then(std::function<void(std::exception_ptr)> task);
+
+  /// True once the work of a number is done.
+  [[nodiscard]] bool is_done(std::uint64_t number) {
+    if (worker_) return worker_->is_done(number);
+    if (!gpu_ || number <= done_.load(std::memory_order_acquire)) return true;
+    const auto mark = mark_of(number);
+    return mark ? mark->is_done() : gpu_->idle();
+  }
+
+  /// Blocks until the work of a number is done. Throws what the device reports.
+  void wait(std::uint64_t number) {
+    if (worker_) return worker_->wait(number);
+    if (!gpu_ || number <= done_.load(std::memory_order_acquire)) return;
+    require_unforked();
+    const auto mark = mark_of(number);
+    mark ? mark->synchronize() : gpu_->synchronize();
+  }
+
+  /// Blocks until all that was submitted is done.
+  void drain() {
+    if (worker_) worker_->drain();
+    if (!gpu_) return;
+    require_unforked();
+    gpu_->synchronize();
+    reap();
+  }
+
+  /// Blocks until all that was submitted is done, and the tasks that were to follow it.
+  void finish() {
+    drain();
+    if (callbacks_) callbacks_->drain();
+  }
+
+  /// The number of the last work that was submitted.
+  [[nodiscard]] std::uint64_t submitted() const {
+    return worker_ ? worker_->submitted() : submitted_.load(std::memory_order_acquire);
+  }
+
+  /// From now on the device has other queues, which are to come `after` what was launched here
+  /// before; or it has no other any more.
+  void share();
+  void unshare() { shared_ = false; }
+  void after(work_queue& first);
+
+ private:
+  using mark = std::shared_ptr<backend::cuda::event>;
+  using origins = std::optional<failure_origin>;
+
+  template <class Work>
+  void queue_up(std::vector<buffer> reads, std::vector<buffer> writes, index_t elements, Work work,
+                const origins& origin) {
+    std::vector<ticket> others = pending_elsewhere(reads, writes);
+    if (others.empty() && elements < backend::host::stream::small_work &&
+        worker_->try_in_place(
+            [&](const auto& stream) { run(work, stream, reads, writes, origin, nullptr); })) {
+      return;
+    }
+    std::vector<buffer::hold> read(hold(reads));
+    std::vector<buffer::hold> written(hold(writes));
+    // Moving a vector leaves its elements where they are.
+    const std::span<buffer::hold> all[] = {read, written};
+    worker_->submit(
+        [&](std::uint64_t number) {
+          for (const buffer::hold& w : all[1]) w.set_ticket(ticket::of(id_, number).value);
+          if (shared_) return;  // another queue may overtake this one
+          for (const std::span<buffer::hold> holds : all) {
+            for (buffer::hold& h : holds) {
+              if (h.where() == device_) h.disown();
+            }
+          }
+        },
+        [work = std::move(work), others = std::move(others), read = std::move(read),
+         written = std::move(written), origin](const auto& stream) {
+          run(work, stream, read, written, origin, settle(stream, others, origin));
+        });
+  }
+
+  // On the calling thread, before it goes on.
+  template <class Work>
+  void run_here(const std::vector<buffer>& reads, const std::vector<buffer>& writes,
+                const Work& work, const origins& origin) {
+    // What is queued may still read what this overwrites.
+    for (const buffer& written : writes) {
+      if (written.is_held()) drain_all();
+    }
+    const backend::host::stream& stream = caller_ ? *caller_ : worker_->in_place();
+    // Without the lock: what is waited for may enqueue work here.
+    const std::exception_ptr failure = settle(stream, tickets_of(reads, writes), origin);
+    std::unique_lock lock(mutex_, std::defer_lock);
+    if (caller_) lock.lock();
+    const backend::host::thread_limit one_thread(stream);
+    run(work, stream, reads, writes, origin, failure);
+  }
+
+  template <class Work>
+  void launch(std::vector<buffer>& reads, std::vector<buffer>& writes, const Work& work,
+              const origins& origin) {
+    std::vector<buffer> done;  // given back without the lock
+    const std::exception_ptr failure = settle(*gpu_, pending_elsewhere(reads, writes), origin);
+    const std::lock_guard lock(mutex_);
+    const std::uint64_t number = submitted_.load(std::memory_order_relaxed) + 1;
+    submitted_.store(number, std::memory_order_release);
+    for (const buffer& written : writes) written.set_ticket(ticket::of(id_, number).value);
+    run(work, *gpu_, reads, writes, origin, failure);
+    if (!shared_) return reap(&done);
+    auto end = std::make_shared<backend::cuda::event>(device_.index());
+    gpu_->record(*end);
+    reads.insert(reads.end(), writes.begin(), writes.end());
+    {
+      const std::lock_guard flight(flight_mutex_);
+      in_flight_.push_back({number, std::move(end), std::move(reads)});
+    }
+    reap(&done);
+  }
+
+  // On buffers, or on what is held of them.
+  template <class Work, class Stream, class Buffers>
+  static void run(const Work& work, const Stream& stream, const Buffers& reads,
+                  const Buffers& writes, const origins& origin,
+                  std::exception_ptr failure) noexcept {
+    try {
+      for (const auto& read : reads) {
+        if (!failure) failure = read.poison();
+      }
+      if (!failure) work(stream);
+    } catch (...) {
+      failure = current_failure(origin);
+    }
+    if (!failure) return;
+    for (const auto& written : writes) written.set_poison(failure);
+  }
+
+  // Lets what runs on the stream next come after other queues' work; what that fails with.
+  template <class Stream>
+  static std::exception_ptr settle(const Stream& stream, const std::vector<ticket>& others,
+                                   const origins& origin) noexcept {
+    try {
+      for (const ticket& t : others) wait_for(stream, t);
+      return nullptr;
+    } catch (...) {
+      return current_failure(origin);
+    }
+  }
+
+  static std::vector<buffer::hold> hold(std::vector<buffer>& all) {
+    std::vector<buffer::hold> holds;
+    holds.reserve(all.size());
+    for (buffer& each : all) holds.emplace_back(std::move(each));
+    return holds;
+  }
+
+  // See queues.hpp: these know the other queues.
+  static void wait_for(const backend::host::stream& stream, const ticket& t);
+  static void wait_for(const backend::cuda::stream& stream, const ticket& t);
+  static std::vector<ticket> tickets_of(const std::vector<buffer>& reads,
+                                        const std::vector<buffer>& writes);
+  std::vector<ticket> pending_elsewhere(const std::vector<buffer>& reads,
+                                        const std::vector<buffer>& writes) const;
+  void drain_all() const;
+
+  [[nodiscard]] mark mark_of(std::uint64_t number);
+  void reap(std::vector<buffer>* done = nullptr);
+
+  device device_;
+  std::size_t id_;
+  std::unique_ptr<host_worker> worker_;            // the CPU
+  std::unique_ptr<backend::host::stream> caller_;  // an adopted instance on the CPU
+  std::unique_ptr<backend::cuda::stream> gpu_;
+  std::recursive_mutex mutex_;  // work may enqueue further work
+  std::atomic<std::uint64_t> submitted_{0};
+  std::atomic<std::uint64_t> done_{0};
+  std::atomic<bool> shared_;
+
+  // What is launched on a GPU and was not seen to be done, since the device has several queues.
+  struct launched {
+    std::uint64_t number;
+    mark end;
+    std::vector<buffer> uses;
+  };
+  std::mutex flight_mutex_;
+  std::deque<launched> in_flight_;
+  mark history_;  // what was launched before
+  std::unique_ptr<host_worker> callbacks_;
+};
+
+inline void work_queue::share() {
+  const std::lock_guard lock(mutex_);
+  if (shared_.exchange(true) || !gpu_) return;
+  history_ = std::make_shared<backend::cuda::event>(device_.index());
+  gpu_->record(*history_);
+}
+
+inline void work_queue::after(work_queue& first) {
+  if (gpu_ && first.history_) gpu_->wait(*first.history_);
+}
+
+inline void work_queue::then(std::function<void(std::exception_ptr)> task) {
+  const auto call = [task = std::move(task)](const std::exception_ptr& failure) noexcept {
+    try {
+      task(failure);
+    } catch (...) {  // nobody waits for it
+    }
+  };
+  if (!gpu_) {
+    if (caller_) return call(nullptr);
+    worker_->submit([](std::uint64_t) {}, [call](const auto&) { call(nullptr); });
+    return;
+  }
+  const std::lock_guard lock(mutex_);
+  if (!callbacks_) callbacks_ = std::make_unique<host_worker>(0, true);
+  auto end = std::make_shared<backend::cuda::event>(device_.index());
+  gpu_->record(*end);
+  callbacks_->submit([](std::uint64_t) {},
+                     [call, end = std::move(end)](const auto&) {
+                       std::exception_ptr failure;
+                       try {
+                         end->synchronize();
+                       } catch (...) {
+                         failure = std::current_exception();
+                       }
+                       call(failure);
+                     });
+}
+
+// The end of launched work, or of later work; null if it is done or its end was not marked.
+inline work_queue::mark work_queue::mark_of(std::uint64_t number) {
+  const std::lock_guard flight(flight_mutex_);
+  for (const launched& l : in_flight_) {
+    if (l.number >= number) return l.end;
+  }
+  return nullptr;
+}
+
+// Lets go of what work that is done used.
+inline void work_queue::reap(std::vector<buffer>* done) {
+  std::vector<buffer> here;
+  std::vector<buffer>& free = done != nullptr ? *done : here;
+  const std::lock_guard flight(flight_mutex_);
+  while (!in_flight_.empty() && in_flight_.front().end->is_done()) {
+    launched& first = in_flight_.front();
+    std::move(first.uses.begin(), first.uses.end(), std::back_inserter(free));
+    done_.store(first.number, std::memory_order_release);
+    in_flight_.pop_front();
+  }
+}
+
+}  // namespace topos::detail
