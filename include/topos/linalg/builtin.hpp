@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Matrix products by topos' own kernel: on every backend, where no library is.
+/// Matrix products by topos' own kernels: on every backend, where no library is.
 
 #include <algorithm>
 #include <topos/kernels/tile.hpp>
+#include <topos/linalg/detail/blocked_product.hpp>
 #include <topos/linalg/epilogue.hpp>
 #include <topos/memory/buffer.hpp>
 
 namespace topos::detail {
 
-/// Rows and columns of y that one item computes.
+/// Rows and columns of the tile that one item transposes, or computes on a device.
 inline constexpr index_t tile_rows = 64;
 inline constexpr index_t tile_columns = 64;
+
+/// Multiply-adds that cost as much as touching one element.
+inline constexpr index_t terms_per_cost = 32;
 
 /// Item i transposes one block of tile_columns rows of w.
 struct transpose_weights_kernel {
@@ -29,20 +33,55 @@ struct transpose_weights_kernel {
   }
 };
 
-/// Item i computes one tile of y.
-struct product_kernel {
-  product p;
-  const float* w;  // (k, n)
-  index_t across;
+/// Item i clears one row of c.
+template <class T>
+struct zero_kernel {
+  T* c;
+  index_t columns;
 
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team& team, index_t i) const {
-    const index_t row = i / across * tile_rows;
-    const index_t column = i % across * tile_columns;
+    assign(team, c + i * columns, constant_row<T>{T{}}, 0, columns);
+  }
+};
+
+/// Item i computes one block of one product, on the host.
+template <class T>
+struct host_product_kernel {
+  matrix_product<T> p;
+  host_product::cut by;
+
+  template <class Team>
+  void operator()(const Team& team, index_t i) const {
+    host_product::multiply_item(p, by, i, team.scratch());
+  }
+};
+
+/// Item i computes one tile of one product, on a device: each thread some elements.
+template <class T>
+struct device_product_kernel {
+  matrix_product<T> p;
+  index_t down;
+  index_t across;
+
+  template <class Team>
+  KOKKOS_FUNCTION void operator()(const Team& team, index_t item) const {
+    const matrix_product<T> one = p.at(item / (down * across));
+    const index_t row = item / across % down * tile_rows;
+    const index_t column = item % across * tile_columns;
     const index_t rows = p.m - row < tile_rows ? p.m - row : tile_rows;
     const index_t columns = p.n - column < tile_columns ? p.n - column : tile_columns;
-    multiply(team, p.y + row * p.n + column, p.n, p.x + row * p.k, p.k, w + column, p.n, rows,
-             columns, p.k);
+    Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), rows * columns),
+                         [&](index_t element) {
+                           const index_t i = row + element / columns;
+                           const index_t j = column + element % columns;
+                           T total{};
+                           for (index_t q = 0; q < one.k; ++q) {
+                             total = multiply_add(one.a[i * one.a_row + q * one.a_column],
+                                                  one.b[q * one.b_row + j * one.b_column], total);
+                           }
+                           one.c[i * one.n + j] = total;
+                         });
   }
 };
 
@@ -64,11 +103,45 @@ struct builtin_provider {
 
   template <class Stream>
   static void run(const Stream& stream, const weights& w, const product& p) {
-    const index_t down = (p.m + tile_rows - 1) / tile_rows;
-    const index_t across = (p.n + tile_columns - 1) / tile_columns;
-    stream.for_each("topos::matmul", down * across, tile_rows * tile_columns * p.k, 0,
-                    product_kernel{p, static_cast<const float*>(w.transposed.data()), across});
+    if (p.m == 0 || p.n == 0) return;
+    if (p.k == 0) {
+      stream.for_each("topos::matmul::zero", p.m, p.n, 0, zero_kernel<float>{p.y, p.n});
+    } else {
+      multiply(stream, matrix_product<float>{.a = p.x,
+                                             .b = static_cast<const float*>(w.transposed.data()),
+                                             .c = p.y,
+                                             .m = p.m,
+                                             .n = p.n,
+                                             .k = p.k,
+                                             .a_row = p.k,
+                                             .a_column = 1,
+                                             .b_row = p.n,
+                                             .b_column = 1});
+    }
     run_epilogue(stream, p);
+  }
+
+  /// All types but the sixteen-bit ones: those are multiplied as float.
+  template <class T>
+  [[nodiscard]] static constexpr bool multiplies() {
+    return !is_half<T>;
+  }
+
+  template <class Stream, class T>
+  static void multiply(const Stream& stream, const matrix_product<T>& p) {
+    if constexpr (std::same_as<typename Stream::backend, backend::host>) {
+      const index_t threads = stream.in_place() ? 1 : stream.space().concurrency();
+      const host_product::cut by = host_product::cut_of(p, threads);
+      const index_t cost = std::max<index_t>(
+          1, by.rows * by.columns / host_product::parts<T> * p.k / terms_per_cost);
+      stream.for_each("topos::matmul", p.batch() * by.down * by.across, cost,
+                      host_product::scratch_bytes(p, by), host_product_kernel<T>{p, by});
+    } else {
+      const index_t down = (p.m + tile_rows - 1) / tile_rows;
+      const index_t across = (p.n + tile_columns - 1) / tile_columns;
+      stream.for_each("topos::matmul", p.batch() * down * across, tile_rows * tile_columns * p.k, 0,
+                      device_product_kernel<T>{p, down, across});
+    }
   }
 };
 

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Operands of a product copied into the order in which its innermost loop reads them.
+///
+/// A complex matrix is packed as a real one of twice the rows and columns, so that one real product
+/// computes it: see Van Zee, Smith: "Implementing High-Performance Complex Matrix Multiplication
+/// via the 1m Method", SIAM J. Sci. Comput. 42 (2020).
+
+#include <algorithm>
+#include <topos/core/promotion.hpp>
+#include <topos/kernels/register_block.hpp>
+
+namespace topos::detail::host_product {
+
+/// Numbers of T that make one element of S: a complex one is two.
+template <class S>
+inline constexpr index_t parts = is_complex<S> ? 2 : 1;
+
+/// Types of which SIMD registers of 16 bytes transpose a square.
+template <class T>
+inline constexpr bool has_squares = false;
+#if TOPOS_HAS_XSIMD
+template <std::floating_point T>
+inline constexpr bool has_squares<T> =
+    !std::same_as<typename xsimd::make_sized_batch<T, 16 / sizeof(T)>::type, void>;
+#endif
+
+/// A square of numbers transposed in registers: columns `column` apart become rows `width` apart.
+template <class T>
+inline constexpr index_t square = has_squares<T> ? 16 / static_cast<index_t>(sizeof(T)) : 1;
+
+template <class T>
+inline void transpose_square(T* to, index_t width, const T* from, index_t column) {
+#if TOPOS_HAS_XSIMD
+  if constexpr (has_squares<T>) {
+    using lanes = typename xsimd::make_sized_batch<T, square<T>>::type;
+    const auto column_of = [&](index_t j) { return lanes::load_unaligned(from + j * column); };
+    if constexpr (square<T> == 2) {
+      const lanes a = column_of(0);
+      const lanes b = column_of(1);
+      xsimd::zip_lo(a, b).store_unaligned(to);
+      xsimd::zip_hi(a, b).store_unaligned(to + width);
+    } else {
+      const lanes a = column_of(0);
+      const lanes b = column_of(1);
+      const lanes c = column_of(2);
+      const lanes d = column_of(3);
+      const lanes low_even = xsimd::zip_lo(a, c);
+      const lanes low_odd = xsimd::zip_lo(b, d);
+      const lanes high_even = xsimd::zip_hi(a, c);
+      const lanes high_odd = xsimd::zip_hi(b, d);
+      xsimd::zip_lo(low_even, low_odd).store_unaligned(to);
+      xsimd::zip_hi(low_even, low_odd).store_unaligned(to + width);
+      xsimd::zip_lo(high_even, high_odd).store_unaligned(to + 2 * width);
+      xsimd::zip_hi(high_even, high_odd).store_unaligned(to + 3 * width);
+    }
+  }
+#endif
+}
+
+/// pack_columns where the columns are apart.
+template <class T>
+inline void transpose_columns(T* to, index_t width, const T* b, index_t row, index_t column,
+                              index_t depth, index_t count) {
+  // A cache line of each column at a time.
+  constexpr index_t line = 64 / static_cast<index_t>(sizeof(T));
+  for (index_t first = 0; first < depth; first += line) {
+    const index_t last = std::min(depth, first + line);
+    const bool squares = has_squares<T> && row == 1 && last - first == line;
+    const index_t squared = squares ? count / square<T> * square<T> : 0;
+    for (index_t j = 0; j < squared; j += square<T>) {
+      for (index_t p = first; p < last; p += square<T>)
+        transpose_square(to + p * width + j, width, b + p + j * column, column);
+    }
+    for (index_t p = first; p < last; ++p) {
+      for (index_t j = squared; j < count; ++j) to[p * width + j] = b[p * row + j * column];
+      std::fill(to + p * width + count, to + (p + 1) * width, T(0));
+    }
+  }
+}
+
+/// to (depth x width) = columns [0, count) of b, the rest of the width 0. The steps of b's axes are
+/// in elements; depth, width and count in numbers.
+template <class S, class T>
+inline void pack_columns(T* to, index_t width, const S* b, index_t row, index_t column,
+                         index_t depth, index_t count) {
+  if constexpr (is_complex<S>) {
+    // Each row of b becomes two: b, for the real parts of a, and i b, for the imaginary ones.
+    for (index_t p = 0; p < depth / 2; ++p, to += 2 * width) {
+      for (index_t j = 0; j < count / 2; ++j) {
+        const S value = b[p * row + j * column];
+        to[2 * j] = value.real();
+        to[2 * j + 1] = value.imag();
+        to[width + 2 * j] = -value.imag();
+        to[width + 2 * j + 1] = value.real();
+      }
+      std::fill(to + count, to + width, T(0));
+      std::fill(to + width + count, to + 2 * width, T(0));
+    }
+  } else if (column == 1) {
+    for (index_t p = 0; p < depth; ++p, to += width, b += row) {
+      index_t j = 0;
+      for (; j + host_tile::block_width<T> <= count; j += host_tile::block_width<T>)
+        host_tile::store<T>(to + j, host_tile::load(b + j));
+      for (; j < width; ++j) to[j] = j < count ? b[j] : T(0);
+    }
+  } else {
+    transpose_columns(to, width, b, row, column, depth, count);
+  }
+}
+
+/// to (depth x Rows) = rows of a, transposed. The steps are in elements, depth in numbers.
+template <int Rows, class S, class T>
+inline void pack_rows(T* to, const S* a, index_t row, index_t column, index_t depth) {
+  if constexpr (is_complex<S>) {
+    for (index_t p = 0; p < depth / 2; ++p, to += 2 * Rows) {
+      for (index_t i = 0; i < Rows; ++i) {
+        const S value = a[i * row + p * column];
+        to[i] = value.real();
+        to[Rows + i] = value.imag();
+      }
+    }
+  } else if (row == 1) {
+    for (index_t p = 0; p < depth; ++p, to += Rows) std::copy_n(a + p * column, Rows, to);
+  } else {
+    for (index_t p = 0; p < depth; ++p, to += Rows) {
+      for (index_t i = 0; i < Rows; ++i) to[i] = a[i * row + p * column];
+    }
+  }
+}
+
+}  // namespace topos::detail::host_product
