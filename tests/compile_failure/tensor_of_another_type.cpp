@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// expect: conversion from .*binary_node.* to non-scalar type .*tensor<double
+// expect: conversion from .*operation_node.* to non-scalar type .*tensor<double
 
 #include <topos/expr/elementwise.hpp>
 #include <topos/tensor/tensor.hpp>

@@ -7,8 +7,10 @@
 /// operation on views. Axes may be counted from the end.
 
 #include <initializer_list>
+#include <topos/core/broadcast.hpp>
 #include <topos/expr/reshape.hpp>
 #include <topos/expr/slice.hpp>
+#include <utility>
 
 namespace topos {
 
