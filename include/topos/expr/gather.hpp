@@ -44,8 +44,10 @@ struct gather_row {
     return lane::generate<value_type>(
         [&](index_t i) { return i < needed ? (*this)[j + i] : value_type{}; });
   }
-  [[nodiscard]] bool is_dense() const { return index_step == 0 && table_step == 1; }
-  [[nodiscard]] dense_row<Table> dense() const { return {table, table_base + picked(0)}; }
+  [[nodiscard]] KOKKOS_FUNCTION bool is_dense() const { return index_step == 0 && table_step == 1; }
+  [[nodiscard]] KOKKOS_FUNCTION dense_row<Table> dense() const {
+    return {table, table_base + picked(0)};
+  }
 };
 
 template <class Table, class Indices>

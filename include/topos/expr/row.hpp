@@ -15,11 +15,14 @@
 ///
 /// and a dense row also
 ///
+///     packed<N>(j)          elements j to j + N for a thread of a device, where packs<N>(j) says
+///                           that they are aligned
 ///     lanes_pair(j, k)      elements from j and from k on
 ///     partner()             the distance k - j at which such a pair costs less than two; 0: none
 ///                           (it never is where `pairs` is false)
 
 #include <cstddef>
+#include <cstdint>
 #include <topos/core/config.hpp>
 #include <topos/core/promotion.hpp>
 #include <topos/expr/lanes.hpp>
@@ -28,6 +31,22 @@
 
 namespace topos::detail {
 
+/// Neighbouring elements that a thread of a device takes at once, as one load where they are
+/// aligned to their size.
+template <class T, int N>
+struct alignas(sizeof(T) * N) pack {
+  T value[N];
+};
+
+/// Elements that go into 16 bytes.
+template <class T>
+inline constexpr int pack_size = sizeof(T) < 16 ? static_cast<int>(16 / sizeof(T)) : 1;
+
+template <class T, int N>
+KOKKOS_FUNCTION bool is_packed(const T* at) {
+  return reinterpret_cast<std::uintptr_t>(at) % sizeof(pack<T, N>) == 0;
+}
+
 /// Elements in memory.
 template <class T>
 struct memory_elements {
@@ -35,6 +54,14 @@ struct memory_elements {
   const T* data;
 
   KOKKOS_FUNCTION T operator()(index_t o) const { return data[o]; }
+  template <int N>
+  [[nodiscard]] KOKKOS_FUNCTION pack<T, N> packed(index_t o) const {
+    return *reinterpret_cast<const pack<T, N>*>(data + o);
+  }
+  template <int N>
+  [[nodiscard]] KOKKOS_FUNCTION bool packs(index_t o) const {
+    return is_packed<T, N>(data + o);
+  }
   [[nodiscard]] auto lanes(index_t o, lane::all) const { return lane::load(data + o); }
   [[nodiscard]] auto lanes(index_t o, index_t count) const {
     return lane::load_partial(data + o, count);
@@ -68,8 +95,25 @@ struct dense_row {
   [[nodiscard]] auto lanes(index_t j, Count count) const {
     return lanes_of(elements, base + j, count);
   }
-  [[nodiscard]] bool is_dense() const { return true; }
-  [[nodiscard]] const dense_row& dense() const { return *this; }
+  template <int N>
+  [[nodiscard]] KOKKOS_FUNCTION pack<value_type, N> packed(index_t j) const {
+    if constexpr (requires { elements.template packed<N>(j); }) {
+      return elements.template packed<N>(base + j);
+    } else {
+      pack<value_type, N> result;
+      for (int i = 0; i < N; ++i) result.value[i] = elements(base + j + i);
+      return result;
+    }
+  }
+  template <int N>
+  [[nodiscard]] KOKKOS_FUNCTION bool packs(index_t j) const {
+    if constexpr (requires { elements.template packs<N>(j); })
+      return elements.template packs<N>(base + j);
+    else
+      return true;
+  }
+  [[nodiscard]] KOKKOS_FUNCTION bool is_dense() const { return true; }
+  [[nodiscard]] KOKKOS_FUNCTION const dense_row& dense() const { return *this; }
 
   [[nodiscard]] index_t partner() const {
     if constexpr (requires { elements.partner(); }) {
@@ -108,8 +152,8 @@ struct strided_row {
     if (step == 1) return lanes_of(elements, base + j, count);
     return apart(j, count);
   }
-  [[nodiscard]] bool is_dense() const { return step == 1; }
-  [[nodiscard]] dense_row<Elements> dense() const { return {elements, base}; }
+  [[nodiscard]] KOKKOS_FUNCTION bool is_dense() const { return step == 1; }
+  [[nodiscard]] KOKKOS_FUNCTION dense_row<Elements> dense() const { return {elements, base}; }
 
  private:
   // Out of line, so that the common case stays small enough to be inlined.
@@ -136,8 +180,18 @@ struct constant_row {
   [[nodiscard]] auto lanes(index_t /*j*/, Count /*count*/) const {
     return lane::splat(value);
   }
-  [[nodiscard]] bool is_dense() const { return true; }
-  [[nodiscard]] const constant_row& dense() const { return *this; }
+  template <int N>
+  [[nodiscard]] KOKKOS_FUNCTION pack<T, N> packed(index_t /*j*/) const {
+    pack<T, N> result;
+    for (T& v : result.value) v = value;
+    return result;
+  }
+  template <int N>
+  [[nodiscard]] KOKKOS_FUNCTION bool packs(index_t /*j*/) const {
+    return true;
+  }
+  [[nodiscard]] KOKKOS_FUNCTION bool is_dense() const { return true; }
+  [[nodiscard]] KOKKOS_FUNCTION const constant_row& dense() const { return *this; }
   [[nodiscard]] index_t partner() const { return 0; }
   [[nodiscard]] auto lanes_pair(index_t /*j*/, index_t /*k*/) const {
     return lane::pair<lane::batch<T>>{lane::splat(value), lane::splat(value)};
@@ -237,8 +291,18 @@ struct operation_row_of<std::index_sequence<I...>, Op, Rows...> : part<I, Rows>.
   [[nodiscard]] auto lanes(index_t j, Count count) const {
     return call_lanes(op, part<I, Rows>::row.lanes(j, count)...);
   }
-  [[nodiscard]] bool is_dense() const { return (part<I, Rows>::row.is_dense() && ...); }
-  [[nodiscard]] auto dense() const {
+  template <int N>
+  [[nodiscard]] KOKKOS_FUNCTION pack<value_type, N> packed(index_t j) const {
+    return combine_packs<N>(part<I, Rows>::row.template packed<N>(j)...);
+  }
+  template <int N>
+  [[nodiscard]] KOKKOS_FUNCTION bool packs(index_t j) const {
+    return (part<I, Rows>::row.template packs<N>(j) && ...);
+  }
+  [[nodiscard]] KOKKOS_FUNCTION bool is_dense() const {
+    return (part<I, Rows>::row.is_dense() && ...);
+  }
+  [[nodiscard]] KOKKOS_FUNCTION auto dense() const {
     using dense_rows =
         operation_row_of<std::index_sequence<I...>, Op,
                          std::decay_t<decltype(std::declval<const Rows&>().dense())>...>;
@@ -254,6 +318,12 @@ struct operation_row_of<std::index_sequence<I...>, Op, Rows...> : part<I, Rows>.
   }
 
  private:
+  template <int N, class... Packs>
+  [[nodiscard]] KOKKOS_FUNCTION pack<value_type, N> combine_packs(const Packs&... packs) const {
+    pack<value_type, N> result;
+    for (int i = 0; i < N; ++i) result.value[i] = call(op, packs.value[i]...);
+    return result;
+  }
   template <class... Pairs>
   [[nodiscard]] auto combine(const Pairs&... pairs) const {
     const auto first = call_lanes(op, pairs.first...);

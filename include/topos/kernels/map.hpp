@@ -77,6 +77,8 @@ struct map_kernel {
         host_rows::assign(target.elements.data + target.start(r), target.step, rows.row(r), c,
                           past_c);
       }
+    } else if (past_r - r == 1) {
+      assign(team, target.elements.data + target.start(r), target.step, rows.row(r), c, past_c);
     } else {
       const index_t width = past_c - c;
       Kokkos::parallel_for(

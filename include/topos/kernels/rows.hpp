@@ -51,17 +51,36 @@ inline index_t assign_pairs(T* out, const Row& row, index_t first, index_t last,
   return j;
 }
 
-/// Batches that are combined at once: chains of operations that do not wait for each other, and as
-/// many as keep the error of a sum small.
+/// Batches that are combined at once: chains of operations that do not wait for each other.
 inline constexpr int chains = 8;
+
+/// Batches that a chain combines one after the other; more are cut in halves, so that the error of
+/// a sum grows with the logarithm of their number: Higham, SIAM J. Sci. Comput. 14 (1993) 783.
+inline constexpr index_t links = 32;
+
+// chain[0] becomes all of them.
+template <class Batch, class Combine>
+inline void join_chains(Batch (&chain)[chains], const Combine& combine) {
+  for (int half = chains / 2; half > 0; half /= 2) {
+    for (int c = 0; c < half; ++c) chain[c] = combine(chain[c], chain[c + half]);
+  }
+}
+
+template <class T, class Op>
+inline T fold_values(T* values, index_t count, const Op& op) {
+  T result = values[0];
+  for (index_t i = 1; i < count; ++i) result = op(result, values[i]);
+  return result;
+}
 
 template <class Op, class Row>
 inline auto reduce_lanes(const Op& op, const Row& row, index_t first, index_t last) {
   using T = typename Row::value_type;
   constexpr index_t width = Row::width;
-  const auto combine = [&](T a, T b) { return op(a, b); };
+  const auto combine = [&](const auto& a, const auto& b) { return op.lanes(a, b); };
   index_t j = first;
-  T result = row[j];
+  T tail[width];
+  T result{};
   if (j + width <= last) {
     auto total = row.lanes(j, lane::all{});
     j += width;
@@ -74,22 +93,21 @@ inline auto reduce_lanes(const Op& op, const Row& row, index_t first, index_t la
           chain[c] = op.lanes(chain[c], row.lanes(j + c * width, lane::all{}));
         }
       }
-      for (int half = chains / 2; half > 0; half /= 2) {
-        for (int c = 0; c < half; ++c) chain[c] = op.lanes(chain[c], chain[c + half]);
-      }
+      join_chains(chain, combine);
       total = chain[0];
     }
     for (; j + width <= last; j += width) total = op.lanes(total, row.lanes(j, lane::all{}));
-    result = lane::fold<T>(total, combine);
-  } else {
-    ++j;
-  }
-  if (j < last) {
-    T tail[width];
+    lane::store(tail, total);
+    for (index_t half = width / 2; half > 0; half /= 2) {
+      for (index_t i = 0; i < half; ++i) tail[i] = op(tail[i], tail[i + half]);
+    }
+    result = tail[0];
+    if (j == last) return result;
     lane::store(tail, row.lanes(j, last - j));
-    for (index_t i = 0; i < last - j; ++i) result = op(result, tail[i]);
+    return op(result, fold_values(tail, last - j, op));
   }
-  return result;
+  lane::store(tail, row.lanes(j, last - j));
+  return fold_values(tail, last - j, op);
 }
 
 template <class Op, class Row>
@@ -107,19 +125,32 @@ inline auto reduce_scalars(const Op& op, const Row& row, index_t first, index_t 
     for (int c = 0; c < chains; ++c) chain[c] = op(chain[c], row[j + c]);
   }
   for (int c = 0; j < last; ++j, ++c) chain[c] = op(chain[c], row[j]);
-  for (int half = chains / 2; half > 0; half /= 2) {
-    for (int c = 0; c < half; ++c) chain[c] = op(chain[c], chain[c + half]);
-  }
+  join_chains(chain, op);
   return chain[0];
 }
 
 template <class Op, class Row>
-inline auto reduce_rest(const Op& op, const Row& row, index_t first, index_t last) {
+constexpr bool reduces_lanes() {
   if constexpr (Row::width != 0) {
-    using batch = lanes_t<Row>;
-    if constexpr (has_lanes<Op, batch, batch>) return reduce_lanes(op, row, first, last);
+    return has_lanes<Op, lanes_t<Row>, lanes_t<Row>>;
+  } else {
+    return false;
   }
-  return reduce_scalars(op, row, first, last);
+}
+
+template <class Op, class Row>
+inline typename Row::value_type reduce_rest(const Op& op, const Row& row, index_t first,
+                                            index_t last) {
+  constexpr bool by_lanes = reduces_lanes<Op, Row>();
+  constexpr index_t straight = links * chains * (by_lanes ? Row::width : 1);
+  if (last - first > straight) {
+    const index_t middle = first + (last - first + 2 * straight - 1) / (2 * straight) * straight;
+    return op(reduce_rest(op, row, first, middle), reduce_rest(op, row, middle, last));
+  }
+  if constexpr (by_lanes)
+    return reduce_lanes(op, row, first, last);
+  else
+    return reduce_scalars(op, row, first, last);
 }
 
 template <class Op, class Row>
@@ -159,17 +190,56 @@ class partial_reducer {
   value_type* result_;
 };
 
-/// out[j] = row[j] for j in [first, last).
+namespace device_rows {
+
+template <class Team, class T, class Row>
+KOKKOS_FUNCTION void assign_each(const Team& team, T* out, index_t step, const Row& row,
+                                 index_t first, index_t last) {
+  Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), first, last),
+                       [&](index_t j) { out[j * step] = row[j]; });
+}
+
+/// 16 bytes of the result by each thread at once, where all lies so.
+template <class Team, class T, class Row>
+KOKKOS_FUNCTION void assign(const Team& team, T* out, index_t step, const Row& row, index_t first,
+                            index_t last) {
+  constexpr int n = pack_size<T>;
+  if constexpr (n > 1) {
+    if (step == 1 && row.is_dense() && is_packed<T, n>(out + first)) {
+      const auto dense = row.dense();
+      if (dense.template packs<n>(first)) {
+        const index_t whole = (last - first) / n;
+        Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), whole), [&](index_t i) {
+          const index_t j = first + i * n;
+          *reinterpret_cast<pack<T, n>*>(out + j) = dense.template packed<n>(j);
+        });
+        assign_each(team, out, 1, dense, first + whole * n, last);
+        return;
+      }
+    }
+  }
+  assign_each(team, out, step, row, first, last);
+}
+
+}  // namespace device_rows
+
+/// out[j * step] = row[j] for j in [first, last).
 TOPOS_HOST_BRANCH
 template <class Team, class T, class Row>
-KOKKOS_FUNCTION void assign(const Team& team, T* out, const Row& row, index_t first, index_t last) {
+KOKKOS_FUNCTION void assign(const Team& team, T* out, index_t step, const Row& row, index_t first,
+                            index_t last) {
   if constexpr (Team::on_host) {
-    host_rows::assign(out, 1, row, first, last);
+    host_rows::assign(out, step, row, first, last);
   } else {
-    Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), first, last),
-                         [&](index_t j) { out[j] = row[j]; });
+    device_rows::assign(team, out, step, row, first, last);
     team.barrier();
   }
+}
+
+/// out[j] = row[j] for j in [first, last).
+template <class Team, class T, class Row>
+KOKKOS_FUNCTION void assign(const Team& team, T* out, const Row& row, index_t first, index_t last) {
+  assign(team, out, 1, row, first, last);
 }
 
 /// Elements [first, last) of a row, of which there is one at least, combined by an associative

@@ -210,7 +210,7 @@ class tensor {
 
 /// A part of a tensor that can be assigned to. An operand like any other, too.
 template <class T, std::size_t Rank, std::size_t Whole>
-class [[nodiscard]] tensor_slice {
+class tensor_slice {
  public:
   tensor_slice(tensor<T, Whole>& of, const detail::layout<Rank>& part) : of_(of), part_(part) {}
   tensor_slice(const tensor_slice&) = default;
