@@ -6,62 +6,181 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <ranges>
+#include <topos/tensor/detail/pinned_memory.hpp>
 #include <topos/tensor/tensor.hpp>
+#include <topos/tensor/transfer_guard.hpp>
+#include <type_traits>
 
 namespace topos {
 
 namespace detail {
 
-/// Copies host memory into a buffer that nothing queued knows yet; blocks until the memory was
-/// read.
+/// Enqueues a copy between two buffers, one of them a GPU's, beside what that computes.
+inline void copy_on(device gpu, const buffer& to, std::size_t to_offset, const buffer& from,
+                    std::size_t from_offset, std::size_t bytes, std::source_location where) {
+  queues::all()
+      .transfers(gpu, where)
+      .submit(
+          {from}, {to}, always_queued,
+          [target = static_cast<std::byte*>(to.data()) + to_offset,
+           source = static_cast<const std::byte*>(from.data()) + from_offset,
+           bytes](const auto& stream) { stream.copy(target, source, bytes); },
+          "topos::device_put", where);
+}
+
+/// Copies host memory into a buffer that no work uses yet; blocks until the memory was read.
 inline void copy_from_host(const buffer& to, std::size_t byte_offset, const void* from,
                            std::size_t bytes, std::source_location where) {
   if (bytes == 0) return;
-  void* target = static_cast<std::byte*>(to.data()) + byte_offset;
   if (to.where().kind() == device_kind::cpu) {
-    std::memcpy(target, from, bytes);
+    std::memcpy(static_cast<std::byte*>(to.data()) + byte_offset, from, bytes);
     return;
   }
-  work_queue& q = queue_of(to.where(), where);
-  q.submit({}, {to}, always_queued,
-           [target, from, bytes](const auto& stream) { stream.copy(target, from, bytes); });
-  block_until_ready(to);
+  transfer_guard::pass(cpu(), to.where(), bytes, where);
+  // In parts: while the GPU copies one, the CPU fills the next.
+  constexpr std::size_t most = std::size_t{4} << 20;
+  for (std::size_t done = 0; done < bytes; done += most) {
+    const std::size_t part = std::min(most, bytes - done);
+    const buffer staged = pinned_memory::all().allocate(part);
+    std::memcpy(staged.data(), static_cast<const std::byte*>(from) + done, part);
+    copy_on(to.where(), to, byte_offset + done, staged, 0, part, where);
+  }
 }
 
-/// Copies `bytes` from one buffer to another, on any two devices, in the queue of the GPU among
-/// them; waits for the source if that has another queue.
-inline void copy_between(const buffer& to, const buffer& from, std::size_t from_offset,
-                         std::size_t bytes, std::source_location where) {
-  if (bytes == 0) return;
-  const bool to_host = to.where().kind() == device_kind::cpu;
-  const buffer& worker = to_host ? from : to;
-  if (worker.where() != from.where()) block_until_ready(from);
-  work_queue& q = queue_of(worker.where(), where);
-  q.submit({from}, {to}, always_queued,
-           [target = to.data(), source = static_cast<const std::byte*>(from.data()) + from_offset,
-            bytes](const auto& stream) { stream.copy(target, source, bytes); });
-  // The ticket is one of the GPU's queue, which a host buffer's owner does not ask.
-  if (to_host && worker.where() != to.where()) {
-    q.drain();
-    to.set_ticket(0);
+/// A copy of a part of a buffer on another device.
+[[nodiscard]] inline buffer copied_to(device d, const buffer& from, std::size_t offset,
+                                      std::size_t bytes, std::source_location where) {
+  const bool to_host = d.kind() == device_kind::cpu;
+  const bool pinned = to_host && bytes != 0 && bytes <= pinned_memory::largest;
+  const buffer result = pinned ? pinned_memory::all().allocate(bytes) : buffer(d, bytes, where);
+  if (bytes == 0) return result;
+  if (!to_host && from.where().kind() == device_kind::cpu) {
+    wait_for(ticket{from.ticket()});
+    if (!from.poison()) {
+      copy_from_host(result, 0, static_cast<const std::byte*>(from.data()) + offset, bytes, where);
+      return result;
+    }
+  } else {
+    transfer_guard::pass(from.where(), d, bytes, where);
   }
+  copy_on(to_host ? from.where() : d, result, 0, from, offset, bytes, where);
+  return result;
 }
 
 }  // namespace detail
 
 /// The tensor on a device: itself, without a copy, if it is there already. A copy to the CPU
-/// blocks until it is done, a copy to a GPU until the source is computed.
+/// returns at once, if it has no more than 256 MiB; a copy to a GPU blocks until the source is
+/// computed and read, and goes on beside what the GPU computes. See transfer_guard.
 template <element T, std::size_t Rank>
 [[nodiscard]] tensor<T, Rank> device_put(
     const tensor<T, Rank>& x, device d,
     std::source_location where = std::source_location::current()) {
   if (x.device() == d) return x;
-  tensor<T, Rank> result(x.shape(), d, where);
-  detail::copy_between(
-      result.memory(), x.memory(),
-      static_cast<std::size_t>(x.data() - static_cast<T*>(x.memory().data())) * sizeof(T),
-      static_cast<std::size_t>(x.size()) * sizeof(T), where);
+  const auto* const first = static_cast<const T*>(x.memory().data());
+  return {detail::copied_to(d, x.memory(), static_cast<std::size_t>(x.data() - first) * sizeof(T),
+                            static_cast<std::size_t>(x.size()) * sizeof(T), where),
+          0, x.shape()};
+}
+
+/// A copy of host memory (a vector, span or array), row-major, of a shape, on a device. Blocks
+/// until the memory is read. Throws `shape_mismatch` if the number of elements differs.
+template <std::ranges::contiguous_range Values, std::size_t Rank>
+  requires element<std::ranges::range_value_t<Values>>
+[[nodiscard]] auto device_put(const Values& values, shape<Rank> extents, device d,
+                              std::source_location where = std::source_location::current()) {
+  using T = std::ranges::range_value_t<Values>;
+  const auto size = std::ranges::size(values);
+  if (size_of_shape(extents, where) != static_cast<index_t>(size)) {
+    throw shape_mismatch(
+        detail::concat("device_put: ", size, " values for the shape ", to_string(extents)), where);
+  }
+  tensor<T, Rank> result(extents, d, where);
+  detail::copy_from_host(result.memory(), 0, std::ranges::data(values), size * sizeof(T), where);
   return result;
+}
+
+/// The same as a tensor of one axis.
+template <std::ranges::contiguous_range Values>
+  requires element<std::ranges::range_value_t<Values>>
+[[nodiscard]] auto device_put(const Values& values, device d,
+                              std::source_location where = std::source_location::current()) {
+  return device_put(values, shape<1>{static_cast<index_t>(std::ranges::size(values))}, d, where);
+}
+
+template <element T, std::size_t Rank>
+tensor<T, Rank> tensor<T, Rank>::to(topos::device d, std::source_location where) const {
+  return device_put(*this, d, where);
+}
+
+template <element T, std::size_t Rank>
+tensor<T, Rank> tensor<T, Rank>::cpu(std::source_location where) const {
+  return device_put(*this, topos::cpu(), where);
+}
+
+template <element T, std::size_t Rank>
+tensor<T, Rank> tensor<T, Rank>::gpu(int index, std::source_location where) const {
+  return device_put(*this, topos::gpu(index, where), where);
+}
+
+template <element T, std::size_t Rank>
+T tensor<T, Rank>::item(std::source_location where) const {
+  if (size() != 1) {
+    throw shape_mismatch(detail::concat("item: a tensor of shape ", to_string(extents_), " has ",
+                                        size(), " elements, not one"),
+                         where);
+  }
+  const tensor here = cpu(where);
+  return here.host(where)[0];
+}
+
+/// The tensor of an expression on a device: computed where its operands are, then moved.
+template <expression E>
+[[nodiscard]] auto device_put(const E& e, device d,
+                              std::source_location where = std::source_location::current()) {
+  return device_put(tensor<typename E::value_type, E::rank>(e, where), d, where);
+}
+
+template <element T, std::size_t Rank>
+tensor<T, Rank> tensor<T, Rank>::to(topos::device d, std::source_location where) const {
+  return device_put(*this, d, where);
+}
+
+template <element T, std::size_t Rank>
+tensor<T, Rank> tensor<T, Rank>::cpu(std::source_location where) const {
+  return device_put(*this, topos::cpu(), where);
+}
+
+template <element T, std::size_t Rank>
+tensor<T, Rank> tensor<T, Rank>::gpu(int index, std::source_location where) const {
+  return device_put(*this, topos::gpu(index, where), where);
+}
+
+template <element T, std::size_t Rank>
+T tensor<T, Rank>::item(std::source_location where) const {
+  if (size() != 1) {
+    throw shape_mismatch(detail::concat("item: a tensor of shape ", to_string(extents_), " has ",
+                                        size(), " elements, not 1"),
+                         where);
+  }
+  return cpu(where).host(where)[0];
+}
+
+template <element T, std::size_t Rank>
+T tensor<T, Rank>::item(const topos::shape<Rank>& index, std::source_location where) const {
+  index_t number = 0;
+  for (std::size_t axis = 0; axis < Rank; ++axis) {
+    const index_t extent = extents_[axis];
+    const index_t i = index[axis] < 0 ? index[axis] + extent : index[axis];
+    if (i < 0 || i >= extent) {
+      throw out_of_range(detail::concat("item: index ", to_string(index), " of a tensor of shape ",
+                                        to_string(extents_)),
+                         where);
+    }
+    number = number * extent + i;
+  }
+  return tensor<T, 0>(memory_, offset_ + number, {}).item(where);
 }
 
 }  // namespace topos

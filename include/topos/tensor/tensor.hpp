@@ -85,6 +85,11 @@ class tensor {
   /// if there are more or none. In tensor/placement.hpp.
   [[nodiscard]] T item(std::source_location where = std::source_location::current()) const;
 
+  /// The element at an index, one for each axis, negative ones from the end; from any device. Waits
+  /// for it. Throws `out_of_range`. In tensor/placement.hpp.
+  [[nodiscard]] T item(const topos::shape<Rank>& index,
+                       std::source_location where = std::source_location::current()) const;
+
   /// The elements in row-major order. Waits for them. Throws `device_mismatch` if the tensor is
   /// not on the CPU: see cpu(). Valid as long as a copy of this tensor lives.
   [[nodiscard]] std::span<const T> host(
@@ -306,6 +311,12 @@ class tensor_slice {
 /// The tensor of an expression: `tensor y(a + b)`.
 template <expression E>
 tensor(const E&) -> tensor<typename E::value_type, E::rank>;
+
+/// A tensor is computed already, or about to be.
+template <element T, std::size_t Rank>
+[[nodiscard]] tensor<T, Rank> eval(const tensor<T, Rank>& x) {
+  return x;
+}
 
 /// Enqueues one fused kernel that computes an expression, and returns its result at once.
 template <expression E>

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Moving a tensor and reading single elements of it.
+
+#include <gtest/gtest.h>
+
+#include <support/devices.hpp>
+#include <topos/expr/views.hpp>
+#include <topos/tensor/placement.hpp>
+#include <vector>
+
+namespace {
+
+using support::on_each_device;
+using topos::tensor;
+
+TEST(tensor, moves_to_a_device_and_back) {
+  on_each_device([](topos::device d) {
+    const auto x = support::vector_on<float>(topos::cpu(), {1, 2, 3});
+
+    const tensor<float, 1> there = x.to(d);
+    const tensor<float, 1> back = there.cpu();
+
+    EXPECT_EQ(there.device(), d);
+    EXPECT_EQ(back.device(), topos::cpu());
+    EXPECT_EQ(support::values_of(back), support::values_of(x));
+  });
+}
+
+TEST(tensor, where_it_is_already_shares_its_memory) {
+  on_each_device([](topos::device d) {
+    const auto x = support::vector_on<float>(d, {1, 2, 3});
+    EXPECT_EQ(x.to(d).data(), x.data());
+  });
+}
+
+TEST(tensor, on_a_gpu_that_is_not_there_is_refused) {
+  const auto x = support::vector_on<float>(topos::cpu(), {1});
+  EXPECT_THROW((void)x.gpu(topos::num_gpus()), topos::invalid_device);
+}
+
+TEST(tensor, gives_its_only_element) {
+  on_each_device([](topos::device d) {
+    EXPECT_EQ((topos::full<double, 0>({}, 2.5, d).item()), 2.5);
+    EXPECT_EQ((topos::full<int, 3>({1, 1, 1}, 7, d).item()), 7);
+  });
+}
+
+TEST(tensor, of_several_elements_is_no_item) {
+  const std::string told =
+      support::refusal<topos::shape_mismatch>([] { (void)topos::zeros<float, 1>({2}).item(); });
+  EXPECT_TRUE(support::contains(told, "(2,) has 2 elements, not 1")) << told;
+}
+
+TEST(tensor, gives_an_element_by_index) {
+  on_each_device([](topos::device d) {
+    const auto x = support::tensor_on<2>(d, {2, 3}, std::vector<float>{1, 2, 3, 4, 5, 6});
+    EXPECT_EQ(x.item({0, 0}), 1);
+    EXPECT_EQ(x.item({1, 2}), 6);
+    EXPECT_EQ(x.item({-1, -2}), 5);
+    EXPECT_THROW((void)x.item({2, 0}), topos::out_of_range);
+    EXPECT_THROW((void)x.item({0, -4}), topos::out_of_range);
+  });
+}
+
+TEST(device_put, takes_an_expression) {
+  on_each_device([](topos::device d) {
+    const auto x = support::tensor_on<2>(d, {2, 2}, std::vector<float>{1, 2, 3, 4});
+
+    const auto y = topos::device_put(transpose(x) + 1, topos::cpu());
+
+    EXPECT_EQ(support::values_of(y), (std::vector<float>{2, 4, 3, 5}));
+  });
+}
+
+}  // namespace
