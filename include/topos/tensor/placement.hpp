@@ -128,7 +128,7 @@ template <element T, std::size_t Rank>
 T tensor<T, Rank>::item(std::source_location where) const {
   if (size() != 1) {
     throw shape_mismatch(detail::concat("item: a tensor of shape ", to_string(extents_), " has ",
-                                        size(), " elements, not one"),
+                                        size(), " elements, not 1"),
                          where);
   }
   const tensor here = cpu(where);
@@ -140,31 +140,6 @@ template <expression E>
 [[nodiscard]] auto device_put(const E& e, device d,
                               std::source_location where = std::source_location::current()) {
   return device_put(tensor<typename E::value_type, E::rank>(e, where), d, where);
-}
-
-template <element T, std::size_t Rank>
-tensor<T, Rank> tensor<T, Rank>::to(topos::device d, std::source_location where) const {
-  return device_put(*this, d, where);
-}
-
-template <element T, std::size_t Rank>
-tensor<T, Rank> tensor<T, Rank>::cpu(std::source_location where) const {
-  return device_put(*this, topos::cpu(), where);
-}
-
-template <element T, std::size_t Rank>
-tensor<T, Rank> tensor<T, Rank>::gpu(int index, std::source_location where) const {
-  return device_put(*this, topos::gpu(index, where), where);
-}
-
-template <element T, std::size_t Rank>
-T tensor<T, Rank>::item(std::source_location where) const {
-  if (size() != 1) {
-    throw shape_mismatch(detail::concat("item: a tensor of shape ", to_string(extents_), " has ",
-                                        size(), " elements, not 1"),
-                         where);
-  }
-  return cpu(where).host(where)[0];
 }
 
 template <element T, std::size_t Rank>
