@@ -3,7 +3,8 @@
 # topos_nvcc_wrapper(<kokkos source> <variable>): Kokkos' nvcc_wrapper, fit for the nvcc of this machine.
 #
 # The wrapper's default architecture is one that CUDA 13 no longer knows, and it looks for nvcc on the
-# PATH alone. A copy in the build tree gets the oldest architecture this nvcc knows, and its full path.
+# PATH alone. A copy in the build tree gets the oldest architecture this nvcc knows, and its full path; and it
+# lists a file's dependencies while it compiles that file, where the wrapper would preprocess it once more.
 
 include_guard(GLOBAL)
 
@@ -30,6 +31,9 @@ function(topos_nvcc_wrapper source variable)
   file(READ "${source}/bin/nvcc_wrapper" text)
   string(REGEX REPLACE "\ndefault_arch=\"[a-z0-9_]+\"" "\ndefault_arch=\"${oldest}\"" text "${text}")
   string(REGEX REPLACE "\nnvcc_compiler=nvcc\n" "\nnvcc_compiler=\"${TOPOS_NVCC}\"\n" text "${text}")
+  string(REPLACE "nvcc_depfile_command=\"$nvcc_command -M $depfile_target_arg $depfile_output_arg\""
+                 "nvcc_command=\"$nvcc_command -MD $depfile_target_arg \${depfile_output_arg/#-o/-MF}\"" text "${text}"
+  )
   set(wrapper "${CMAKE_BINARY_DIR}/nvcc_wrapper")
   file(CONFIGURE OUTPUT "${wrapper}" CONTENT "@text@" @ONLY)
   file(CHMOD "${wrapper}" PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ
