@@ -5,6 +5,7 @@
 
 #include <topos/io/dlpack.hpp>
 #include <topos/io/dlpack_abi.hpp>
+#include <topos/io/kokkos_view.hpp>
 #include <topos/io/mapped_file.hpp>
 #include <topos/io/mdspan.hpp>
 #include <topos/io/npy.hpp>

@@ -87,7 +87,7 @@ std::unique_ptr<T[]> elements_of(const printed_case& c, std::size_t size) {
 template <class T, std::size_t Rank>
 std::string print(const printed_case& c) {
   topos::shape<Rank> extents{};
-  for (std::size_t axis = 0; axis < Rank; ++axis) extents[axis] = c.shape[axis];
+  for (std::size_t axis = 0; axis != Rank; ++axis) extents[axis] = c.shape[axis];
   const auto size = static_cast<std::size_t>(topos::size_of_shape(extents));
   const auto values = elements_of<T>(c, size);
   std::ostringstream out;

@@ -85,11 +85,11 @@ template <element T, std::size_t Rank>
                                                    std::shared_ptr<void> keeper,
                                                    std::source_location where) {
   layout<Rank> l;
-  for (std::size_t axis = 0; axis < Rank; ++axis) l.extents[axis] = x.shape[axis];
+  for (std::size_t axis = 0; axis != Rank; ++axis) l.extents[axis] = x.shape[axis];
   static_cast<void>(size_of_shape(l.extents, where));
   l = layout<Rank>::dense(l.extents);
   if (x.strides != nullptr) {
-    for (std::size_t axis = 0; axis < Rank; ++axis) l.strides[axis] = x.strides[axis];
+    for (std::size_t axis = 0; axis != Rank; ++axis) l.strides[axis] = x.strides[axis];
   }
   const auto* first =
       x.data == nullptr ? nullptr : static_cast<const std::byte*>(x.data) + x.byte_offset;
@@ -136,7 +136,7 @@ struct dlpack_export {
 
   explicit dlpack_export(tensor<T, Rank> x) : kept(std::move(x)) {
     const auto dense = layout<Rank>::dense(kept.shape());
-    for (std::size_t axis = 0; axis < Rank; ++axis) {
+    for (std::size_t axis = 0; axis != Rank; ++axis) {
       extents[axis] = dense.extents[axis];
       strides[axis] = dense.strides[axis];
     }

@@ -90,7 +90,7 @@ template <mdspan_like M>
   using T = std::remove_cv_t<typename M::element_type>;
   constexpr std::size_t rank = M::rank();
   shape<rank> extents{};
-  for (std::size_t axis = 0; axis < rank; ++axis) {
+  for (std::size_t axis = 0; axis != rank; ++axis) {
     extents[axis] = static_cast<index_t>(m.extent(axis));
   }
   const auto size = static_cast<std::size_t>(size_of_shape(extents, where));

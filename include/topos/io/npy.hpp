@@ -196,7 +196,7 @@ template <npy_element T, std::size_t Rank>
                          where);
   }
   shape<Rank> extents{};
-  for (std::size_t axis = 0; axis < Rank; ++axis) extents[axis] = file.shape()[axis];
+  for (std::size_t axis = 0; axis != Rank; ++axis) extents[axis] = file.shape()[axis];
   const T* const elements = file.in_place();
   if (elements == nullptr || file.size() == 0) {
     tensor<T, Rank> here(extents, cpu(), where);
