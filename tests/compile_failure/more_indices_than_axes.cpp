@@ -4,7 +4,7 @@
 #include <topos/expr/slice.hpp>
 #include <topos/tensor/tensor.hpp>
 
-auto element(const topos::tensor<float, 2>& x) { return topos::slice(x, 1, topos::all); }
+auto element(const topos::tensor<float, 2>& x) { return topos::slice(x, 1, topos::range{}); }
 
 #ifdef TOPOS_MUST_FAIL
 auto too_deep(const topos::tensor<float, 2>& x) { return topos::slice(x, 1, 2, 3); }

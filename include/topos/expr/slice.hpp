@@ -11,7 +11,8 @@
 namespace topos {
 
 /// Every step-th index from `start` up to, not including, `stop`: Python's start:stop:step. What is
-/// left out reaches to the end; negative indices count from there; a negative step walks backwards.
+/// left out reaches to the end, so that `range{}` is Python's `:`. Negative indices count from the
+/// end; a negative step walks backwards.
 struct range {
   std::optional<index_t> start;
   std::optional<index_t> stop;
@@ -21,9 +22,6 @@ struct range {
   constexpr range(std::optional<index_t> first, std::optional<index_t> past, index_t by = 1)
       : start(first), stop(past), step(by) {}
 };
-
-/// All indices of an axis: Python's `:`.
-inline constexpr range all{};
 
 namespace detail {
 

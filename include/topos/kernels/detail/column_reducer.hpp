@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Rows combined with each other, column by column, on the host.
+
+#include <topos/kernels/rows.hpp>
+
+namespace topos::detail {
+
+/// Rows that a piece of a reduction down the columns combines.
+inline constexpr index_t rows_of_piece = 128;
+
+/// Columns of such a piece: what fits the first cache, and lies in memory in one run.
+inline constexpr index_t columns_of_piece = 1024;
+
+/// More lanes than any batch has.
+inline constexpr index_t most_lanes = 64;
+
+namespace host_rows {
+
+/// Combines columns of rows into an array, which has room for a whole batch after its end.
+template <class Op, class Rows, class T>
+class column_reducer {
+ public:
+  column_reducer(const Op& op, const Rows& rows, T* to) : op_(op), rows_(rows), to_(to) {}
+
+  /// to[k] = column c + k of `count` rows, r, r + step, ...
+  void run(index_t r, index_t step, index_t count, index_t c, index_t past) const {
+    if (rows_.row(r).is_dense()) {
+      run(r, step, count, c, past, [](const auto& row) { return row.dense(); });
+    } else {
+      run(r, step, count, c, past, [](const auto& row) { return row; });
+    }
+  }
+
+ private:
+  template <class See>
+  void run(index_t r, index_t step, index_t count, index_t c, index_t past, const See& see) const {
+    // Four rows at a time: what is combined so far is read and written less often.
+    index_t i = 0;
+    for (; i + 4 <= count; i += 4, r += 4 * step) {
+      add(i == 0, c, past, see(rows_.row(r)), see(rows_.row(r + step)),
+          see(rows_.row(r + 2 * step)), see(rows_.row(r + 3 * step)));
+    }
+    for (; i < count; ++i, r += step) add(i == 0, c, past, see(rows_.row(r)));
+  }
+
+  template <class Row, class... More>
+  void add(bool first, index_t c, index_t past, const Row& row, const More&... more) const {
+    if constexpr (adds_lanes<Row>()) {
+      index_t j = c;
+      for (; j + Row::width <= past; j += Row::width) {
+        put(first, j - c, joined(row.lanes(j, lane::all{}), more.lanes(j, lane::all{})...));
+      }
+      if (j < past) put(first, j - c, joined(row.lanes(j, past - j), more.lanes(j, past - j)...));
+    } else {
+      add_values(first, c, past, row);
+      (add_values(false, c, past, more), ...);
+    }
+  }
+
+  template <class Row>
+  static constexpr bool adds_lanes() {
+    if constexpr (Row::width != 0 && lane::element<T>) {
+      return std::is_same_v<lanes_t<Row>, lane::batch<T>> &&
+             has_lanes<Op, lanes_t<Row>, lanes_t<Row>>;
+    } else {
+      return false;
+    }
+  }
+
+  template <class B>
+  [[nodiscard]] auto joined(const B& a) const {
+    return a;
+  }
+  template <class B>
+  [[nodiscard]] auto joined(const B& a, const B& b, const B& c, const B& d) const {
+    return op_.lanes(op_.lanes(a, b), op_.lanes(c, d));
+  }
+
+  template <class B>
+  void put(bool first, index_t k, const B& values) const {
+    lane::store(to_ + k, first ? values : op_.lanes(lane::load(to_ + k), values));
+  }
+
+  template <class Row>
+  void add_values(bool first, index_t c, index_t past, const Row& row) const {
+    if (first) return assign(to_ - c, 1, row, c, past);
+    T values[columns_of_piece];
+    assign(values - c, 1, row, c, past);
+    for (index_t k = 0; k < past - c; ++k) to_[k] = op_(to_[k], values[k]);
+  }
+
+  const Op& op_;
+  const Rows& rows_;
+  T* to_;
+};
+
+}  // namespace host_rows
+}  // namespace topos::detail

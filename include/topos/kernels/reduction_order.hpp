@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// How a reduction walks its axes: by where the elements lie, not by the order of the axes.
+
+#include <algorithm>
+#include <topos/core/layout.hpp>
+#include <topos/expr/expression.hpp>
+
+namespace topos::detail {
+
+/// Some of the axes of an array.
+template <std::size_t Rank>
+using axis_set = std::array<bool, Rank>;
+
+/// Adds up, for each axis, how far apart neighbours lie in the leaves of an expression.
+template <std::size_t Rank>
+struct distance_finder {
+  shape<Rank> extents;
+  std::array<index_t, Rank> distances{};
+
+  template <std::size_t N>
+  void add(const layout<N>& l) {
+    const layout<Rank> whole = broadcast_layout(l, extents);
+    for (std::size_t axis = 0; axis < Rank; ++axis) {
+      distances[axis] += whole.strides[axis] < 0 ? -whole.strides[axis] : whole.strides[axis];
+    }
+  }
+};
+
+/// The axes in the order of a reduction: those whose neighbours lie closest together last, with the
+/// reduced axes together.
+template <std::size_t Rank>
+struct reduction_order {
+  permute_view<Rank> axes{};
+  bool by_rows = true;  ///< The last axis is reduced; if not, rows are combined with each other.
+  index_t outer = 1;    ///< Elements of the axes that are kept, before the reduced ones,
+  index_t reduced = 1;  ///< of the reduced ones,
+  index_t inner = 1;    ///< and of those that are kept, after them.
+
+  template <expression E>
+  reduction_order(const E& e, const axis_set<Rank>& set) {
+    const shape<Rank> extents = e.shape();
+    distance_finder<Rank> found{extents};
+    e.leaves(found);
+    // Axes of extent 1 lie nowhere: they come first.
+    std::array<std::size_t, Rank> sorted{};
+    for (std::size_t axis = 0; axis < Rank; ++axis) sorted[axis] = axis;
+    std::stable_sort(sorted.begin(), sorted.end(), [&](std::size_t a, std::size_t b) {
+      if ((extents[a] == 1) != (extents[b] == 1)) return extents[a] == 1;
+      return extents[a] != 1 && found.distances[a] > found.distances[b];
+    });
+    std::size_t after = Rank;  // kept axes from here on come after the reduced ones
+    while (after > 0 && !set[sorted[after - 1]] && extents[sorted[after - 1]] != 1) --after;
+    by_rows = after == Rank;
+    std::size_t to = 0;
+    const auto take = [&](std::size_t first, std::size_t last, bool reduces, index_t& count) {
+      for (std::size_t i = first; i < last; ++i) {
+        if (set[sorted[i]] != reduces) continue;
+        axes.axes[to++] = sorted[i];
+        count *= extents[sorted[i]];
+      }
+    };
+    take(0, after, false, outer);
+    take(0, after, true, reduced);
+    take(after, Rank, false, inner);
+  }
+};
+
+/// Where the results of a reduction go, seen from the elements: one place for all that are reduced.
+template <std::size_t Rank>
+[[nodiscard]] layout<Rank> reduced_layout(const shape<Rank>& extents, const axis_set<Rank>& set) {
+  layout<Rank> l{0, extents, {}};
+  index_t stride = 1;
+  for (std::size_t axis = Rank; axis-- > 0;) {
+    if (set[axis]) continue;
+    l.strides[axis] = stride;
+    stride *= extents[axis];
+  }
+  return l;
+}
+
+}  // namespace topos::detail
