@@ -114,12 +114,13 @@ struct attention_kernel {
                                         batch.longest(),
                                         1.0f / std::sqrt(static_cast<float>(width))};
   topos::detail::queue_of(out.device(), where)
-      .submit({qkv.memory(), batch.offsets().memory()}, {out.memory()},
-              out.size() * batch.longest(),
-              [kernel, items = batch.count() * heads,
-               cost = width * batch.longest()](const auto& stream) {
-                stream.for_each("topos::nn::attention", items, cost, kernel.scratch(), kernel);
-              });
+      .submit(
+          {qkv.memory(), batch.offsets().memory()}, {out.memory()}, out.size() * batch.longest(),
+          [kernel, items = batch.count() * heads,
+           cost = width * batch.longest()](const auto& stream) {
+            stream.for_each("topos::nn::attention", items, cost, kernel.scratch(), kernel);
+          },
+          "topos::nn::attention", where);
   return out;
 }
 

@@ -69,14 +69,16 @@ class layer_norm {
     std::vector<buffer> reads{weight_.value(where).memory(), bias_.value(where).memory()};
     e.collect(reads);
     topos::detail::queue_of(y.device(), where)
-        .submit(std::move(reads), {y.memory()}, y.size(),
-                [kernel = detail::layer_norm_kernel<decltype(e.rows(rows))>{y.data(), e.rows(rows),
-                                                                            weight_.value().data(),
-                                                                            bias_.value().data(),
-                                                                            extents[1], epsilon_},
-                 count = extents[0]](const auto& stream) {
-                  stream.for_each("topos::nn::layer_norm", count, kernel.columns, 0, kernel);
-                });
+        .submit(
+            std::move(reads), {y.memory()}, y.size(),
+            [kernel = detail::layer_norm_kernel<decltype(e.rows(rows))>{y.data(), e.rows(rows),
+                                                                        weight_.value().data(),
+                                                                        bias_.value().data(),
+                                                                        extents[1], epsilon_},
+             count = extents[0]](const auto& stream) {
+              stream.for_each("topos::nn::layer_norm", count, kernel.columns, 0, kernel);
+            },
+            "topos::nn::layer_norm", where);
     return y;
   }
 

@@ -71,7 +71,8 @@ enum class pooled : bool { as_is, normalized };
           {x.memory(), batch.offsets().memory()}, {out.memory()}, x.size(),
           [kernel, count = batch.count(), cost = columns * batch.longest()](const auto& stream) {
             stream.for_each("topos::nn::mean_pool", count, cost, 0, kernel);
-          });
+          },
+          "topos::nn::mean_pool", where);
   return out;
 }
 
