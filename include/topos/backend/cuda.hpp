@@ -102,6 +102,14 @@ struct cuda {
     cudaSetDevice(before);
   }
 
+  /// Memory of the host that every GPU copies from and to without help of the CPU.
+  [[nodiscard]] static void* allocate_pinned(std::size_t bytes) {
+    void* pointer = nullptr;
+    check_cuda(cudaHostAlloc(&pointer, bytes, cudaHostAllocPortable), "cudaHostAlloc");
+    return pointer;
+  }
+  static void deallocate_pinned(void* pointer) noexcept { cudaFreeHost(pointer); }
+
   /// Blocks until all that was launched on a device, by anyone, is done.
   static void finish(int index) noexcept {
     int before = 0;
@@ -270,6 +278,8 @@ struct cuda {
   [[noreturn]] static device_properties describe(int) { absent(); }
   [[noreturn]] static void* allocate(int, std::size_t) { absent(); }
   static void deallocate(int, void*, std::size_t) noexcept {}
+  [[noreturn]] static void* allocate_pinned(std::size_t) { absent(); }
+  static void deallocate_pinned(void*) noexcept {}
   static void finish(int) noexcept {}
   [[noreturn]] static int owner_of(const void*) { absent(); }
 

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Host memory that GPUs copy from and to by themselves.
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <topos/backend/backend.hpp>
+#include <topos/memory/buffer.hpp>
+#include <topos/memory/pool.hpp>
+#include <vector>
+
+namespace topos::detail {
+
+/// Pinned memory by size class. Pinning costs far more than copying, so that blocks are kept until
+/// the runtime ends.
+class pinned_memory {
+ public:
+  /// Buffers of more bytes are not pinned: what is pinned the system cannot use otherwise.
+  static constexpr std::size_t largest = std::size_t{256} << 20;
+
+  [[nodiscard]] static pinned_memory& all() {
+    static pinned_memory& cache = *new pinned_memory;  // never destroyed: see pool_of
+    return cache;
+  }
+
+  /// At least `bytes` bytes with any content. The last reference gives them back, once no work
+  /// uses them.
+  [[nodiscard]] buffer allocate(std::size_t bytes) {
+    const std::size_t size = pool::class_of(bytes);
+    void* data = take(size);
+    return buffer::adopt(cpu(), data, size, std::shared_ptr<void>(data, [this, size](void* p) {
+                           give_back(p, size);
+                         }));
+  }
+
+ private:
+  pinned_memory() {
+    Kokkos::push_finalize_hook([this] {
+      const std::lock_guard lock(mutex_);
+      for (const auto& [size, blocks] : free_) {
+        std::for_each(blocks.begin(), blocks.end(), backend::cuda::deallocate_pinned);
+      }
+      free_.clear();
+      closed_ = true;
+    });
+  }
+
+  void* take(std::size_t size) {
+    {
+      const std::lock_guard lock(mutex_);
+      std::vector<void*>& blocks = free_[size];
+      if (!blocks.empty()) {
+        void* data = blocks.back();
+        blocks.pop_back();
+        return data;
+      }
+    }
+    return backend::cuda::allocate_pinned(size);
+  }
+
+  void give_back(void* data, std::size_t size) noexcept {
+    const std::lock_guard lock(mutex_);
+    try {
+      if (!closed_) return free_[size].push_back(data);
+    } catch (...) {  // no memory left to remember the block by
+    }
+    backend::cuda::deallocate_pinned(data);
+  }
+
+  std::mutex mutex_;
+  std::map<std::size_t, std::vector<void*>> free_;
+  bool closed_ = false;
+};
+
+}  // namespace topos::detail
