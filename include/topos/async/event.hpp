@@ -3,9 +3,13 @@
 
 /// Waiting for what a buffer will hold.
 
+#include <exception>
+#include <functional>
+#include <memory>
 #include <topos/async/failure.hpp>
 #include <topos/async/queues.hpp>
 #include <topos/memory/buffer.hpp>
+#include <utility>
 
 namespace topos {
 
@@ -18,6 +22,25 @@ namespace detail {
 inline void block_until_ready(const buffer& b) {
   wait_for(ticket{b.ticket()});
   rethrow(b.poison());
+}
+
+/// Calls `callback(failure)` once the work that writes `b` is done: now, or on a thread of the
+/// queue of that work. What it throws is dropped.
+inline void when_ready(const buffer& b, std::function<void(std::exception_ptr)> callback) {
+  auto tell = [b, callback = std::move(callback)](const std::exception_ptr& reported) {
+    try {
+      const std::exception_ptr failure = failure_of(b.poison());
+      callback(failure ? failure : reported);
+    } catch (...) {  // nobody waits for it
+    }
+  };
+  const ticket t{b.ticket()};
+  const std::shared_ptr<work_queue> q = is_done(t) ? nullptr : queues::all().find(t);
+  if (q) {
+    q->then(std::move(tell));
+  } else {
+    tell(nullptr);
+  }
 }
 
 }  // namespace detail

@@ -114,8 +114,8 @@ class work_queue {
     }
   }
 
-  /// Calls `task(failure)` once all that was submitted by now is done, on a thread of this queue's;
-  /// what it throws is dropped. `failure` is what the device reports.
+  /// Calls `task(failure)`, which must not throw, once all that was submitted by now is done, on a
+  /// thread of this queue's. `failure` is what the device reports.
   void then(std::function<void(std::exception_ptr)> task);
 
   /// True once the work of a number is done.
@@ -314,31 +314,26 @@ inline void work_queue::after(work_queue& first) {
 }
 
 inline void work_queue::then(std::function<void(std::exception_ptr)> task) {
-  const auto call = [task = std::move(task)](const std::exception_ptr& failure) noexcept {
-    try {
-      task(failure);
-    } catch (...) {  // nobody waits for it
-    }
-  };
-  if (!gpu_) {
-    if (caller_) return call(nullptr);
-    worker_->submit([](std::uint64_t) {}, [call](const auto&) { call(nullptr); });
+  require_unforked();
+  const auto nobody = [](std::uint64_t) {};
+  if (caller_) return task(nullptr);
+  if (worker_) {
+    worker_->submit(nobody, [task = std::move(task)](const auto&) { task(nullptr); });
     return;
   }
   const std::lock_guard lock(mutex_);
   if (!callbacks_) callbacks_ = std::make_unique<host_worker>(0, true);
   auto end = std::make_shared<backend::cuda::event>(device_.index());
   gpu_->record(*end);
-  callbacks_->submit([](std::uint64_t) {},
-                     [call, end = std::move(end)](const auto&) {
-                       std::exception_ptr failure;
-                       try {
-                         end->synchronize();
-                       } catch (...) {
-                         failure = std::current_exception();
-                       }
-                       call(failure);
-                     });
+  callbacks_->submit(nobody, [task = std::move(task), end = std::move(end)](const auto&) {
+    std::exception_ptr failure;
+    try {
+      end->synchronize();
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    task(failure);
+  });
 }
 
 // The end of launched work, or of later work; null if it is done or its end was not marked.

@@ -99,13 +99,7 @@ void require_device(const std::tuple<Tensors...>& tensors, const char* list, dev
                x.device(), ", the work on ", d, "; move it there with device_put first"),
         where);
   };
-  std::apply([&](const auto&... x) { (check(x), ...); }, tensors);
-}
-
-/// Gives a tensor memory of its own, with the same content, unless nobody else holds its.
-template <class T, std::size_t Rank>
-void own_memory(tensor<T, Rank>& y, std::source_location where) {
-  if (!y.memory().is_unique()) y = tensor<T, Rank>(y.node(), where);
+  std::apply([&](const auto&... x) { (void)(check(x), ...); }, tensors);
 }
 
 }  // namespace detail
@@ -154,7 +148,7 @@ void enqueue(device d, detail::read_list<X...> read, detail::write_list<Y...> wr
   }
   detail::require_device(read.tensors, "reads", d, where);
   detail::require_device(written.tensors, "writes", d, where);
-  std::apply([&](auto&... y) { (detail::own_memory(y, where), ...); }, written.tensors);
+  std::apply([&](auto&... y) { (y.make_unique(where), ...); }, written.tensors);
   // What it writes it may read as well: a failure of that is one of its inputs too.
   std::vector<buffer> inputs;
   std::vector<buffer> outputs;
@@ -175,7 +169,8 @@ void enqueue(device d, detail::read_list<X...> read, detail::write_list<Y...> wr
           },
           written.tensors));
   detail::queue_of(d, where).submit(std::move(inputs), std::move(outputs), detail::always_queued,
-                                    work{std::move(function), std::move(parts)});
+                                    work{std::move(function), std::move(parts)}, "topos::enqueue",
+                                    where);
 }
 
 }  // namespace topos

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What to do once a tensor is computed, without waiting for it.
+
+#include <concepts>
+#include <exception>
+#include <topos/async/event.hpp>
+#include <topos/tensor/tensor.hpp>
+#include <utility>
+
+namespace topos {
+
+/// Calls `callback(failure)` once: when the tensor is computed, with null or with what its
+/// computation failed with. Returns at once, but where the tensor is ready it is called before.
+///
+/// It is called on a thread that works the tensor's queue off, and holds that up: on the CPU it
+/// must not wait for work that is still queued, which throws. It may enqueue work. What it throws
+/// is dropped. It has to be copyable.
+template <element T, std::size_t Rank, std::invocable<std::exception_ptr> Callback>
+void on_ready(const tensor<T, Rank>& x, Callback callback) {
+  detail::when_ready(x.memory(), std::move(callback));
+}
+
+}  // namespace topos
