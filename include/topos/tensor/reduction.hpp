@@ -28,6 +28,10 @@ struct drop_dims_t {};
 template <class K>
 concept keeping = std::same_as<K, keep_dims_t> || std::same_as<K, drop_dims_t>;
 
+// A template takes no braced list, so that {0} is a list.
+template <class A>
+concept axis_number = is_integer<A>;
+
 /// Axes left of `Rank` after the reduction of `Removed`.
 template <std::size_t Rank, std::size_t Removed, keeping Keep>
 inline constexpr std::size_t rank_after = std::same_as<Keep, keep_dims_t>
@@ -254,8 +258,8 @@ template <std::size_t Rank, operand X, std::size_t N>
 
 }  // namespace detail
 
-// Over all axes, over one, which may be counted from the end, or over a braced list of them; the
-// last argument may be keep_dims.
+// The function `name` of an operand: over all axes, over one, which may be counted from the end, or
+// over a braced list of them; the last argument may be keep_dims.
 #define TOPOS_REDUCTION(name)                                                                     \
   template <operand X, detail::keeping Keep = detail::drop_dims_t>                                \
   [[nodiscard]] auto name(const X& x, Keep = {},                                                  \
@@ -264,13 +268,13 @@ template <std::size_t Rank, operand X, std::size_t N>
     return detail::name##_over<detail::rank_after<rank, rank, Keep>>(x, detail::all_axes<rank>(), \
                                                                      where);                      \
   }                                                                                               \
-  template <operand X, detail::keeping Keep = detail::drop_dims_t>                                \
+  template <operand X, detail::axis_number Axis, detail::keeping Keep = detail::drop_dims_t>      \
     requires(detail::node_t<X>::rank > 0)                                                         \
-  [[nodiscard]] auto name(const X& x, index_t axis, Keep = {},                                    \
+  [[nodiscard]] auto name(const X& x, Axis axis, Keep = {},                                       \
                           std::source_location where = std::source_location::current()) {         \
     constexpr std::size_t rank = detail::node_t<X>::rank;                                         \
     return detail::name##_over<detail::rank_after<rank, 1, Keep>>(                                \
-        x, detail::axes_named<rank>(#name, {axis}, where), where);                                \
+        x, detail::axes_named<rank>(#name, {static_cast<index_t>(axis)}, where), where);          \
   }                                                                                               \
   template <operand X, std::size_t N, detail::keeping Keep = detail::drop_dims_t>                 \
   [[nodiscard]] auto name(const X& x, const index_t(&axes)[N], Keep = {},                         \
@@ -304,7 +308,5 @@ TOPOS_REDUCTION(all)
 
 /// How many elements are not 0.
 TOPOS_REDUCTION(count_nonzero)
-
-#undef TOPOS_REDUCTION
 
 }  // namespace topos
