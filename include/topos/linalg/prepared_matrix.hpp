@@ -39,7 +39,8 @@ class prepared_matrix {
               using provider = detail::provider_of<decltype(stream)>;
               into->template emplace<typename provider::weights>(
                   provider::prepare(stream, plain, n, k));
-            });
+            },
+            "topos::prepared_matrix", where);
   }
 
   [[nodiscard]] topos::device device() const noexcept { return device_; }
@@ -59,14 +60,16 @@ class prepared_matrix {
     std::vector<buffer> reads{x.memory(), ready_};
     if (bias) reads.push_back(bias->memory());
     detail::queue_of(device_, where)
-        .submit(std::move(reads), {y.memory()}, detail::always_queued,
-                [p, weights = weights_](const auto& stream) {
-                  if (p.m == 0 || p.n == 0 || p.k == 0) {  // which not every library takes
-                    return detail::builtin_provider::run(stream, {}, p);
-                  }
-                  using provider = detail::provider_of<decltype(stream)>;
-                  provider::run(stream, std::get<typename provider::weights>(*weights), p);
-                });
+        .submit(
+            std::move(reads), {y.memory()}, detail::always_queued,
+            [p, weights = weights_](const auto& stream) {
+              if (p.m == 0 || p.n == 0 || p.k == 0) {  // which not every library takes
+                return detail::builtin_provider::run(stream, {}, p);
+              }
+              using provider = detail::provider_of<decltype(stream)>;
+              provider::run(stream, std::get<typename provider::weights>(*weights), p);
+            },
+            "topos::prepared_matrix::multiply", where);
     return y;
   }
 
