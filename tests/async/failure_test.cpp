@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What goes wrong beyond a tensor: no memory, no runtime, a forked process, a failing library.
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <exception>
+#include <source_location>
+#include <stdexcept>
+#include <string>
+#include <topos/async/queue_scope.hpp>
+#include <topos/memory/pool.hpp>
+#include <topos/tensor/creation.hpp>
+#include <topos/tensor/enqueue.hpp>
+#include <topos/tensor/on_ready.hpp>
+#include <topos/tensor/placement.hpp>
+#include <utility>
+#include <vector>
+
+#include "../support/devices.hpp"
+#include "gate.hpp"
+
+namespace {
+
+using support::on_each_device;
+using support::values_of;
+using topos::tensor;
+
+constexpr topos::index_t large = 100'000;  // so many elements are queued
+
+template <class Error, class Action>
+bool throws(Action action) {
+  try {
+    action();
+  } catch (const Error&) {
+    return true;
+  }
+  return false;
+}
+
+TEST(failure, of_an_allocation_is_told_at_the_call_and_harms_nothing) {
+  on_each_device([](topos::device d) {
+    const auto x = topos::ones<float, 1>({large}, d);
+    const tensor<float, 1> before = x + 1.0f;
+    topos::block_until_ready(d);
+    topos::empty_cache(d);
+    topos::set_memory_limit(d, topos::memory_stats(d).in_use + 1000);
+
+    EXPECT_THROW((tensor<float, 1>(x + 2.0f)), topos::out_of_memory);
+    EXPECT_THROW((void)(topos::zeros<float, 1>({large}, d)), topos::out_of_memory);
+
+    topos::set_memory_limit(d, 0);
+    EXPECT_EQ(values_of(before), std::vector<float>(large, 2.0f));
+    EXPECT_EQ(values_of(tensor<float, 1>(x + 2.0f)), std::vector<float>(large, 3.0f));
+  });
+}
+
+struct allocates {
+  topos::device where;
+  template <class... Anything>
+  void operator()(const Anything&...) const {
+    const topos::buffer too_much(where, std::size_t{1} << 50);
+  }
+};
+
+TEST(failure, of_an_allocation_inside_of_work_poisons_its_results) {
+  on_each_device([](topos::device d) {
+    auto x = topos::zeros<float, 1>({10}, d);
+
+    topos::enqueue(d, topos::reads(), topos::writes(x), allocates{d});
+
+    const std::string text = support::refusal<topos::out_of_memory>([&] { x.block_until_ready(); });
+    EXPECT_TRUE(support::contains(text, "while computing topos::enqueue")) << text;
+    EXPECT_EQ(values_of(topos::ones<float, 1>({10}, d)), std::vector<float>(10, 1.0f));
+  });
+}
+
+#if TOPOS_HAS_CUDA
+struct fails_in_cuda {
+  template <class Y>
+  void operator()(const Kokkos::Cuda& space, const Y& y) const {
+    topos::backend::check_cuda(
+        cudaMemcpyAsync(y.data(), nullptr, 64, cudaMemcpyKind(99), space.cuda_stream()),
+        "cudaMemcpyAsync");
+  }
+};
+#endif
+
+TEST(failure, of_a_cuda_call_poisons_its_results_and_nothing_else) {
+  if (topos::num_gpus() == 0) GTEST_SKIP() << "needs a GPU";
+#if TOPOS_HAS_CUDA
+  const topos::device d = topos::gpu();
+  auto x = topos::zeros<float, 1>({64}, d);
+  const auto unrelated = topos::ones<float, 1>({64}, d);
+
+  topos::enqueue(d, topos::reads(), topos::writes(x), fails_in_cuda{});
+
+  const std::string text = support::refusal<topos::backend_error>([&] { x.block_until_ready(); });
+  EXPECT_TRUE(support::contains(text, "cudaMemcpyAsync: ")) << text;
+  EXPECT_EQ(values_of(tensor<float, 1>(unrelated + 1.0f)), std::vector<float>(64, 2.0f));
+#endif
+}
+
+// What follows runs in processes of its own, since Kokkos ends once.
+
+int use_tensors_after_the_runtime() {
+  const tensor<float, 1> ready = topos::ones<float, 1>({3}).block_until_ready();
+  const tensor<float, 1> queued = topos::ones<float, 1>({large}) + 1.0f;
+  tensor<float, 1> failed = topos::ones<float, 1>({large});
+  topos::detail::queue_of(topos::cpu(), std::source_location::current())
+      .submit({}, {failed.memory()}, topos::detail::always_queued,
+              [](const auto&) { throw std::domain_error("gone"); });
+  int called = 0;
+  Kokkos::finalize();
+  if (ready.host()[2] != 1.0f || queued.host()[large - 1] != 2.0f || !queued.is_ready()) return 1;
+  if (!throws<std::domain_error>([&] { failed.block_until_ready(); })) return 2;
+  if (!throws<topos::runtime_not_started>([&] { tensor<float, 1>(ready + 1.0f); })) return 3;
+  if (!throws<topos::runtime_not_started>([&] { failed += 1.0f; })) return 4;
+  if (!throws<topos::runtime_not_started>([&] {
+        topos::enqueue(topos::cpu(), topos::reads(), topos::writes(failed), allocates{});
+      })) {
+    return 5;
+  }
+  if (!throws<topos::runtime_not_started>([] { const topos::queue q(topos::cpu()); })) return 6;
+  topos::on_ready(queued, [&](const std::exception_ptr&) { ++called; });
+  topos::block_until_ready(topos::cpu());
+  return called == 1 ? 0 : 7;
+}
+
+void keep_static_tensors(bool finalize) {
+  static const tensor<float, 1> ready = topos::ones<float, 1>({large}).block_until_ready();
+  static const tensor<float, 1> queued = ready + 1.0f;
+  static const topos::queue q(topos::cpu());
+  if (finalize) Kokkos::finalize();
+  std::exit(0);  // which ends them
+}
+
+// What a forked child must find; its exit status.
+int use_the_parents_queues(const tensor<float, 1>& ready, tensor<float, 1>& pending,
+                           const topos::queue& q) {
+  using refused = topos::runtime_not_started;
+  if (ready.host()[large - 1] != 1.0f) return 1;
+  if (pending.is_ready()) return 2;
+  if (!throws<refused>([&] { pending.block_until_ready(); })) return 3;
+  if (!throws<refused>([&] { tensor<float, 1>(ready + 1.0f); })) return 4;
+  if (!throws<refused>([&] { (void)(topos::ones<float, 1>({3})); })) return 5;
+  if (!throws<refused>([&] { topos::block_until_ready(topos::cpu()); })) return 6;
+  if (!throws<refused>([&] { q.block_until_ready(); })) return 7;
+  if (!throws<refused>([&] { const topos::queue another(topos::cpu()); })) return 8;
+  if (!throws<refused>([&] { topos::on_ready(pending, [](const auto&) {}); })) return 9;
+  pending = tensor<float, 1>();  // lets go of memory
+  return 0;
+}
+
+int fork_with_work_pending() {
+  const tensor<float, 1> ready = topos::ones<float, 1>({large}).block_until_ready();
+  const topos::queue q(topos::cpu());
+  support::gate held(topos::detail::queue_of(topos::cpu(), std::source_location::current()));
+  tensor<float, 1> pending = ready + 1.0f;
+  {
+    const topos::queue_scope scope(q);
+    const tensor<float, 1> also = pending + 1.0f;
+  }
+  const pid_t child = ::fork();
+  if (child == 0) {
+    int status = 99;
+    try {
+      status = use_the_parents_queues(ready, pending, q);
+    } catch (const topos::runtime_not_started&) {
+      status = 98;
+    }
+    ::_exit(status);
+  }
+  int status = 0;
+  if (::waitpid(child, &status, 0) != child || !WIFEXITED(status)) return 100;
+  held.open();
+  if (pending.host()[0] != 2.0f) return 101;
+  return WEXITSTATUS(status);
+}
+
+class failure_death : public testing::Test {
+ protected:
+  void SetUp() override { testing::GTEST_FLAG(death_test_style) = "threadsafe"; }
+};
+
+TEST_F(failure_death, tensors_outlive_the_runtime) {
+  EXPECT_EXIT(std::_Exit(use_tensors_after_the_runtime()), testing::ExitedWithCode(0), "");
+}
+
+TEST_F(failure_death, static_tensors_end_after_the_runtime) {
+  EXPECT_EXIT(keep_static_tensors(true), testing::ExitedWithCode(0), "");
+}
+
+TEST_F(failure_death, static_tensors_end_without_the_runtimes_end) {
+  EXPECT_EXIT(keep_static_tensors(false), testing::ExitedWithCode(0), "");
+}
+
+TEST_F(failure_death, forked_child_is_refused_and_does_not_hang) {
+  EXPECT_EXIT(std::_Exit(fork_with_work_pending()), testing::ExitedWithCode(0), "");
+}
+
+}  // namespace
