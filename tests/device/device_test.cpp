@@ -168,4 +168,10 @@ TEST(properties, are_known_for_every_device) {
   }
 }
 
+#ifdef __cpp_lib_format
+TEST(device, is_formatted_as_its_string) {
+  EXPECT_EQ(std::format("{} {:>5}|", topos::cpu(), topos::cpu()), "cpu   cpu|");
+}
+#endif
+
 }  // namespace

@@ -14,6 +14,10 @@
 #include <topos/backend/backend.hpp>
 #include <topos/core/error.hpp>
 #include <vector>
+#include <version>
+#ifdef __cpp_lib_format
+#include <format>
+#endif
 
 namespace topos {
 
@@ -162,3 +166,13 @@ struct std::hash<topos::device> {
     return static_cast<std::size_t>(d.kind()) << 16U | static_cast<std::size_t>(d.index());
   }
 };
+
+#ifdef __cpp_lib_format
+/// Formats a device as its string, with a string's options: "{:>8}".
+template <>
+struct std::formatter<topos::device> : std::formatter<std::string> {
+  auto format(const topos::device& d, std::format_context& context) const {
+    return std::formatter<std::string>::format(topos::to_string(d), context);
+  }
+};
+#endif
