@@ -211,8 +211,9 @@ void map(const E& e, const buffer& out, const layout<E::rank>& target, std::sour
   std::vector<buffer> reads;
   e.collect(reads);
   queue_of(out.where(), where)
-      .submit(std::move(reads), {out}, plan.size(),
-              [plan](const auto& stream) { plan.launch(stream); });
+      .submit(
+          std::move(reads), {out}, plan.size(),
+          [plan](const auto& stream) { plan.launch(stream); }, "topos::map", where);
 }
 
 }  // namespace topos::detail
