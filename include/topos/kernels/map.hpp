@@ -212,8 +212,8 @@ void map(const E& e, const buffer& out, const layout<E::rank>& target, std::sour
   e.collect(reads);
   queue_of(out.where(), where)
       .submit(
-          std::move(reads), {out}, plan.size(),
-          [plan](const auto& stream) { plan.launch(stream); }, "topos::map", where);
+          std::move(reads), {out}, plan.size(), [plan](const auto& stream) { plan.launch(stream); },
+          "topos::map", where);
 }
 
 }  // namespace topos::detail
