@@ -150,6 +150,7 @@ struct strided_row {
   template <class Count>
   [[nodiscard]] auto lanes(index_t j, Count count) const {
     if (step == 1) return lanes_of(elements, base + j, count);
+    if (step == 0) return lane::splat(elements(base));
     return apart(j, count);
   }
   [[nodiscard]] KOKKOS_FUNCTION bool is_dense() const { return step == 1; }
@@ -159,7 +160,6 @@ struct strided_row {
   // Out of line, so that the common case stays small enough to be inlined.
   template <class Count>
   [[gnu::noinline]] auto apart(index_t j, Count count) const {
-    if (step == 0) return lane::splat(elements(base));
     index_t needed = width;
     if constexpr (!std::is_same_v<Count, lane::all>) needed = count;
     return lane::generate<value_type>(

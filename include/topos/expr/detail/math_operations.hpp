@@ -15,17 +15,8 @@ namespace topos::detail {
       return Kokkos::name(x);                           \
     }                                                   \
   };
-TOPOS_FUNCTION(acos)
-TOPOS_FUNCTION(acosh)
-TOPOS_FUNCTION(asin)
-TOPOS_FUNCTION(asinh)
-TOPOS_FUNCTION(atan)
-TOPOS_FUNCTION(atanh)
-TOPOS_FUNCTION(cosh)
 TOPOS_FUNCTION(erfc)
 TOPOS_FUNCTION(lgamma)
-TOPOS_FUNCTION(sinh)
-TOPOS_FUNCTION(tan)
 TOPOS_FUNCTION(tgamma)
 #undef TOPOS_FUNCTION
 
@@ -40,9 +31,16 @@ TOPOS_FUNCTION(tgamma)
       return lane::name(x);                             \
     }                                                   \
   };
+TOPOS_FUNCTION(acos)
+TOPOS_FUNCTION(acosh)
+TOPOS_FUNCTION(asin)
+TOPOS_FUNCTION(asinh)
+TOPOS_FUNCTION(atan)
+TOPOS_FUNCTION(atanh)
 TOPOS_FUNCTION(cbrt)
 TOPOS_FUNCTION(ceil)
 TOPOS_FUNCTION(cos)
+TOPOS_FUNCTION(cosh)
 TOPOS_FUNCTION(erf)
 TOPOS_FUNCTION(exp)
 TOPOS_FUNCTION(exp2)
@@ -54,7 +52,9 @@ TOPOS_FUNCTION(log1p)
 TOPOS_FUNCTION(log2)
 TOPOS_FUNCTION(nearbyint)
 TOPOS_FUNCTION(sin)
+TOPOS_FUNCTION(sinh)
 TOPOS_FUNCTION(sqrt)
+TOPOS_FUNCTION(tan)
 TOPOS_FUNCTION(tanh)
 TOPOS_FUNCTION(trunc)
 #undef TOPOS_FUNCTION
@@ -66,7 +66,6 @@ TOPOS_FUNCTION(trunc)
       return Kokkos::name(a, b);                   \
     }                                              \
   };
-TOPOS_FUNCTION(atan2)
 TOPOS_FUNCTION(copysign)
 TOPOS_FUNCTION(fdim)
 TOPOS_FUNCTION(fmax)
@@ -75,6 +74,17 @@ TOPOS_FUNCTION(fmod)
 TOPOS_FUNCTION(hypot)
 TOPOS_FUNCTION(nextafter)
 #undef TOPOS_FUNCTION
+
+struct atan2_op : widening {
+  template <class T>
+  KOKKOS_FUNCTION T operator()(T y, T x) const {
+    return Kokkos::atan2(y, x);
+  }
+  template <floating_lanes B>
+  B lanes(const B& y, const B& x) const {
+    return lane::atan2(y, x);
+  }
+};
 
 struct fma_op : widening {
   template <class T>

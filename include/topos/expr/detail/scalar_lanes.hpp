@@ -80,6 +80,10 @@ batch<T> fma(batch<T> a, batch<T> b, batch<T> c) {
   return {std::fma(a.value, b.value, c.value)};
 }
 template <class T>
+batch<T> atan2(batch<T> y, batch<T> x) {
+  return {std::atan2(y.value, x.value)};
+}
+template <class T>
 batch<T> max(batch<T> a, batch<T> b) {
   return a.value > b.value ? a : b;
 }
@@ -105,9 +109,16 @@ inline batch<double> abs(batch<double> a) {
   batch<T> name(batch<T> a) {     \
     return {std::name(a.value)};  \
   }
+TOPOS_LANE_FUNCTION(acos)
+TOPOS_LANE_FUNCTION(acosh)
+TOPOS_LANE_FUNCTION(asin)
+TOPOS_LANE_FUNCTION(asinh)
+TOPOS_LANE_FUNCTION(atan)
+TOPOS_LANE_FUNCTION(atanh)
 TOPOS_LANE_FUNCTION(cbrt)
 TOPOS_LANE_FUNCTION(ceil)
 TOPOS_LANE_FUNCTION(cos)
+TOPOS_LANE_FUNCTION(cosh)
 TOPOS_LANE_FUNCTION(erf)
 TOPOS_LANE_FUNCTION(exp)
 TOPOS_LANE_FUNCTION(exp2)
@@ -119,7 +130,9 @@ TOPOS_LANE_FUNCTION(log1p)
 TOPOS_LANE_FUNCTION(log2)
 TOPOS_LANE_FUNCTION(nearbyint)
 TOPOS_LANE_FUNCTION(sin)
+TOPOS_LANE_FUNCTION(sinh)
 TOPOS_LANE_FUNCTION(sqrt)
+TOPOS_LANE_FUNCTION(tan)
 TOPOS_LANE_FUNCTION(tanh)
 TOPOS_LANE_FUNCTION(trunc)
 #undef TOPOS_LANE_FUNCTION

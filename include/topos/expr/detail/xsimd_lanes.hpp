@@ -3,6 +3,9 @@
 
 /// Lanes by xsimd (8.1 to 14).
 
+#include <cmath>
+#include <cstddef>
+#include <limits>
 #include <topos/core/config.hpp>
 #include <type_traits>
 #include <xsimd/xsimd.hpp>
@@ -25,9 +28,13 @@ template <class T, class A>
 void store(T* to, const xsimd::batch<T, A>& values) {
   values.store_unaligned(to);
 }
+/// By way of numbers, which compilers narrow at once; xsimd's own goes bit by bit.
 template <class T, class A>
 void store(bool* to, const xsimd::batch_bool<T, A>& values) {
-  values.store_unaligned(to);
+  using B = xsimd::batch<T, A>;
+  T numbers[B::size];
+  xsimd::select(values, B(T(1)), B(T(0))).store_unaligned(numbers);
+  for (std::size_t i = 0; i < B::size; ++i) to[i] = numbers[i] != T(0);
 }
 template <class T>
 batch<T> splat(T value) {
@@ -65,37 +72,112 @@ auto to_float(const xsimd::batch<std::int32_t, A>& x) {
 }
 
 using xsimd::abs;
-using xsimd::cbrt;
+using xsimd::acos;
+using xsimd::acosh;
+using xsimd::asin;
+using xsimd::asinh;
+using xsimd::atan;
+using xsimd::atanh;
 using xsimd::ceil;
 using xsimd::cos;
+using xsimd::cosh;
 using xsimd::erf;
 using xsimd::exp2;
 using xsimd::expm1;
 using xsimd::floor;
 using xsimd::fma;
-using xsimd::log;
-using xsimd::log10;
 using xsimd::log1p;
-using xsimd::log2;
 using xsimd::max;
 using xsimd::min;
 using xsimd::nearbyint;
 using xsimd::sin;
+using xsimd::sinh;
 using xsimd::sqrt;
+using xsimd::tan;
 using xsimd::tanh;
 using xsimd::trunc;
 
-/// exp, whole up to the largest finite result: xsimd's own gives infinity from 88.38 (709.1) on.
+namespace detail {
+
+/// `result`, but for the lanes of a mask, which are computed one by one: where xsimd's own are
+/// wrong.
+template <class T, class A, class Function>
+xsimd::batch<T, A> mended(const xsimd::batch_bool<T, A>& wrong, const xsimd::batch<T, A>& x,
+                          const xsimd::batch<T, A>& result, Function function) {
+  if (!xsimd::any(wrong)) [[likely]]
+    return result;
+  constexpr std::size_t width = xsimd::batch<T, A>::size;
+  bool which[width];
+  T from[width];
+  T to[width];
+  wrong.store_unaligned(which);
+  x.store_unaligned(from);
+  result.store_unaligned(to);
+  for (std::size_t i = 0; i < width; ++i) {
+    if (which[i]) to[i] = function(from[i]);
+  }
+  return xsimd::batch<T, A>::load_unaligned(to);
+}
+
+template <class T, class A>
+xsimd::batch_bool<T, A> is_denormal(const xsimd::batch<T, A>& x) {
+  const xsimd::batch<T, A> zero(T(0));
+  return (xsimd::abs(x) < xsimd::batch<T, A>(std::numeric_limits<T>::min())) & (x != zero);
+}
+
+}  // namespace detail
+
+// xsimd 8's own of double are wrong where the argument is denormal.
+template <class T, class A>
+xsimd::batch<T, A> cbrt(const xsimd::batch<T, A>& x) {
+  return detail::mended(detail::is_denormal(x), x, xsimd::cbrt(x),
+                        [](T v) { return std::cbrt(v); });
+}
+template <class T, class A>
+xsimd::batch<T, A> log(const xsimd::batch<T, A>& x) {
+  if constexpr (std::is_same_v<T, float>)
+    return xsimd::log(x);
+  else
+    return detail::mended(detail::is_denormal(x), x, xsimd::log(x),
+                          [](T v) { return std::log(v); });
+}
+template <class T, class A>
+xsimd::batch<T, A> log2(const xsimd::batch<T, A>& x) {
+  return detail::mended(detail::is_denormal(x), x, xsimd::log2(x),
+                        [](T v) { return std::log2(v); });
+}
+template <class T, class A>
+xsimd::batch<T, A> log10(const xsimd::batch<T, A>& x) {
+  return detail::mended(detail::is_denormal(x), x, xsimd::log10(x),
+                        [](T v) { return std::log10(v); });
+}
+
+/// atan2; where an argument is 0, infinite or NaN, lane by lane: xsimd's own loses signs there.
+template <class T, class A>
+xsimd::batch<T, A> atan2(const xsimd::batch<T, A>& y, const xsimd::batch<T, A>& x) {
+  const xsimd::batch<T, A> zero(T(0));
+  const auto plain = xsimd::isfinite(y) & xsimd::isfinite(x) & (y != zero) & (x != zero);
+  xsimd::batch<T, A> result = xsimd::atan2(y, x);
+  if (xsimd::all(plain)) [[likely]]
+    return result;
+  constexpr std::size_t width = xsimd::batch<T, A>::size;
+  T from_y[width];
+  T from_x[width];
+  y.store_unaligned(from_y);
+  x.store_unaligned(from_x);
+  for (std::size_t i = 0; i < width; ++i) from_y[i] = std::atan2(from_y[i], from_x[i]);
+  return xsimd::select(plain, result, xsimd::batch<T, A>::load_unaligned(from_y));
+}
+
+/// exp, whole between its smallest and its largest result: xsimd's own gives infinity from 88.38
+/// (709.1) on, and 0 where the result is denormal.
 template <class T, class A>
 xsimd::batch<T, A> exp(const xsimd::batch<T, A>& x) {
-  const xsimd::batch<T, A> edge(sizeof(T) == 4 ? T(88) : T(709));
-  const auto above = x > edge;
-  xsimd::batch<T, A> result = xsimd::exp(x);
-  if (xsimd::any(above)) {
-    const xsimd::batch<T, A> root = xsimd::exp(x * T(0.5));
-    result = xsimd::select(above, root * root, result);
-  }
-  return result;
+  const xsimd::batch<T, A> above(sizeof(T) == 4 ? T(88) : T(709));
+  const xsimd::batch<T, A> below(sizeof(T) == 4 ? T(-87) : T(-708));
+  const xsimd::batch<T, A> none(sizeof(T) == 4 ? T(-104) : T(-746));
+  return detail::mended((x > above) | ((x < below) & (x > none)), x, xsimd::exp(x),
+                        [](T v) { return std::exp(v); });
 }
 
 }  // namespace topos::lane
