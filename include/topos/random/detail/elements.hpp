@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Random elements of an array by their row-major number, for kernels: bits, and what a function
+/// makes of them.
+
+#include <cstdint>
+#include <topos/core/config.hpp>
+#include <topos/expr/lanes.hpp>
+#include <topos/random/detail/words.hpp>
+#include <topos/random/key.hpp>
+#include <type_traits>
+
+namespace topos::random::detail {
+
+/// Random bits of an unsigned type, numbered as jax.random.bits numbers them.
+template <class Word>
+struct bit_elements {
+  using value_type = Word;
+  static constexpr int width = 8 * static_cast<int>(sizeof(Word));
+  words from;
+
+  bit_elements(const key& k, index_t size)
+      : from(words_of(k, count_of(static_cast<std::uint64_t>(size)))) {}
+
+  [[nodiscard]] KOKKOS_FUNCTION Word operator()(index_t element) const {
+    const auto o = static_cast<std::uint64_t>(element);
+    if constexpr (width == 64) {
+      if (from.is_one_run()) {
+        const auto both = from.block(o);
+        return (std::uint64_t{both.first} << 32U) | both.second;
+      }
+      return (std::uint64_t{from(o)} << 32U) | from(o + from.count / 2);
+    } else if constexpr (width == 32) {
+      return from(o);
+    } else {
+      if (from.partitionable) return static_cast<Word>(from(o));
+      constexpr unsigned in_word = 32 / width;
+      return static_cast<Word>(from(o / in_word) >> (o % in_word * width));
+    }
+  }
+
+  template <class Count>
+    requires(width == 32)
+  [[nodiscard]] auto lanes(index_t o, Count /*count*/) const {
+    return from.lanes(static_cast<std::uint64_t>(o));
+  }
+
+  // Each block is computed in two lanes: the odd one gives the upper half of its 64 bits.
+  template <class Count>
+    requires(width == 64)
+  [[nodiscard]] auto lanes(index_t element, Count /*count*/) const {
+    const auto o = static_cast<std::uint64_t>(element);
+    if constexpr (2 * lane::width<std::uint64_t> == lane::width<std::uint32_t>) {
+      if (from.is_one_run() && !from.is_ragged(o)) {
+        const auto both = from.template blocks<2>(o);
+        const auto lower = lane::splat(std::uint64_t{0xffffffffU});
+        return lane::batch<std::uint64_t>((lane::bits_as<std::uint64_t>(both.first) & ~lower) |
+                                          (lane::bits_as<std::uint64_t>(both.second) & lower));
+      }
+    }
+    return one_by_one(element);
+  }
+
+  /// The distance of elements that one block gives; 0 where a block gives one.
+  [[nodiscard]] index_t partner() const {
+    if (width != 32 || from.partitionable || !from.is_one_run()) return 0;
+    return static_cast<index_t>(from.half());
+  }
+
+  /// The lanes from o and from o + partner() on, for the price of one.
+  [[nodiscard]] auto lanes_pair(index_t element) const requires(width == 32) {
+    using pair = lane::pair<words::lanes_type>;
+    const auto o = static_cast<std::uint64_t>(element);
+    if (from.is_ragged(o) || o + words::width > from.half()) {
+      return pair{from.lanes(o), from.lanes(o + from.half())};
+    }
+    const auto both = from.blocks(o);
+    return pair{both.first, both.second};
+  }
+
+ private:
+  [[nodiscard]] static constexpr std::uint64_t count_of(std::uint64_t size) {
+    if (width == 64) return 2 * size;
+    constexpr std::uint64_t in_word = width < 32 ? 32 / width : 1;
+    return (size + in_word - 1) / in_word;
+  }
+
+  [[gnu::noinline]] auto one_by_one(index_t o) const {
+    return lane::generate<Word>([&](index_t j) { return (*this)(o + j); });
+  }
+};
+
+/// What `Function` makes of random bits: of one element's, or of lanes of them.
+template <class Bits, class Function>
+struct mapped_elements {
+  using value_type = typename Function::value_type;
+  Bits bits;
+  Function function;
+
+  [[nodiscard]] KOKKOS_FUNCTION value_type operator()(index_t o) const { return function(bits(o)); }
+
+  template <class Count>
+    requires(Function::has_lanes)
+  [[nodiscard]] auto lanes(index_t o, Count count) const { return of(bits.lanes(o, count)); }
+
+  [[nodiscard]] index_t partner() const requires(Function::has_lanes) { return bits.partner(); }
+
+  [[nodiscard]] auto lanes_pair(index_t o) const requires(Function::has_lanes&& Bits::width == 32) {
+    const auto both = bits.lanes_pair(o);
+    return lane::pair<lane::batch<value_type>>{of(both.first), of(both.second)};
+  }
+
+ private:
+  template <class Lanes>
+  [[nodiscard]] lane::batch<value_type> of(const Lanes& drawn) const {
+    TOPOS_RETURN_LANES(lane::batch<value_type>, function(drawn));
+  }
+};
+
+}  // namespace topos::random::detail

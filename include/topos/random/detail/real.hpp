@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What a distribution's formula is made of, for one number on any device and for lanes on the
+/// host: exactly rounded operations alone, so that all of them give the same bits.
+///
+/// Sums of products are spelt fma: compilers may fuse what is not, and may not.
+
+#include <cmath>
+#include <concepts>
+#include <cstdint>
+#include <topos/core/config.hpp>
+#include <topos/expr/lanes.hpp>
+#include <type_traits>
+
+namespace topos::random::detail {
+
+template <class V>
+concept number = std::is_arithmetic_v<V>;
+
+namespace real_of_detail {
+template <class V>
+struct type {
+  using real = lane::value_t<V>;
+};
+template <number V>
+struct type<V> {
+  using real = V;
+};
+}  // namespace real_of_detail
+
+/// The type of a number, or of lanes' numbers.
+template <class V>
+using real_of = typename real_of_detail::type<V>::real;
+
+/// A number as V: itself, or lanes of it.
+TOPOS_HOST_BRANCH
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION V constant(real_of<V> value) {
+  if constexpr (number<V>)
+    return value;
+  else
+    return lane::splat(value);
+}
+
+/// Whether a condition holds, in any lane.
+TOPOS_HOST_BRANCH
+template <class Mask>
+KOKKOS_FORCEINLINE_FUNCTION bool any_of(const Mask& mask) {
+  if constexpr (std::same_as<Mask, bool>)
+    return mask;
+  else if constexpr (requires { any(mask); })
+    return any(mask);
+  else
+    return mask.value;
+}
+
+/// The unsigned integer as wide as a real.
+template <class T>
+using word_of = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+
+/// One operation a name, chosen by what it is given. (Lanes' own functions, which
+/// argument-dependent lookup finds too, are more special than these and do the same.)
+#define TOPOS_REAL_FUNCTION(name, parameters, call) \
+  TOPOS_HOST_BRANCH                                 \
+  template <class V>                                \
+  KOKKOS_FORCEINLINE_FUNCTION V name parameters {   \
+    if constexpr (number<V>)                        \
+      return Kokkos::name call;                     \
+    else                                            \
+      return lane::name call;                       \
+  }
+TOPOS_REAL_FUNCTION(abs, (const V& x), (x))
+TOPOS_REAL_FUNCTION(max, (const V& a, const V& b), (a, b))
+TOPOS_REAL_FUNCTION(min, (const V& a, const V& b), (a, b))
+TOPOS_REAL_FUNCTION(sqrt, (const V& x), (x))
+#undef TOPOS_REAL_FUNCTION
+
+/// a * b + c of lanes, with one rounding. xsimd 8 rounds twice where lanes are AVX-512's, and all
+/// versions of it where the machine has no fma.
+template <class V>
+V fused_lanes(const V& a, const V& b, const V& c) {
+  [[maybe_unused]] constexpr bool wide = sizeof(V) == 64;
+#if TOPOS_HAS_XSIMD && defined(__AVX512F__)
+  if constexpr (wide && std::same_as<V, lane::batch<float>>) return V(_mm512_fmadd_ps(a, b, c));
+  if constexpr (wide && std::same_as<V, lane::batch<double>>) return V(_mm512_fmadd_pd(a, b, c));
+#elif TOPOS_HAS_XSIMD && !defined(__FMA__) && !defined(__ARM_FEATURE_FMA)
+  using T = real_of<V>;
+  return lane::each([](T x, T y, T z) { return std::fma(x, y, z); }, a, b, c);
+#endif
+  return lane::fma(a, b, c);
+}
+
+/// a * b + c with one rounding.
+TOPOS_HOST_BRANCH
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION V fused(const V& a, const V& b, const V& c) {
+  if constexpr (number<V>)
+    return Kokkos::fma(a, b, c);
+  else
+    return fused_lanes(a, b, c);
+}
+
+TOPOS_HOST_BRANCH
+template <class Mask, class V>
+KOKKOS_FORCEINLINE_FUNCTION V select(const Mask& condition, const V& a, const V& b) {
+  if constexpr (number<V>)
+    return condition ? a : b;
+  else
+    return lane::select(condition, a, b);
+}
+
+TOPOS_HOST_BRANCH
+template <class To, class V>
+KOKKOS_FORCEINLINE_FUNCTION auto bits_as(const V& x) {
+  if constexpr (number<V>)
+    return Kokkos::bit_cast<To>(x);
+  else
+    return lane::bits_as<To>(x);
+}
+
+}  // namespace topos::random::detail

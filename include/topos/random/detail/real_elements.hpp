@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Random reals for kernels: random bits to a uniform number, and on to another distribution.
+
+#include <concepts>
+#include <cstdint>
+#include <topos/core/promotion.hpp>
+#include <topos/random/detail/elements.hpp>
+#include <topos/random/detail/real.hpp>
+#include <type_traits>
+
+namespace topos::random::detail {
+
+using topos::detail::is_half;
+
+/// The type that a distribution of T computes in.
+template <class T>
+using computed = std::conditional_t<is_half<T>, float, T>;
+
+/// A number, or lanes of them, rounded to T, in the type that T is computed in.
+template <class T, class V>
+[[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION V rounded(const V& x) {
+  if constexpr (is_half<T>)
+    return static_cast<float>(T(x));
+  else
+    return x;
+}
+
+/// The random bits that a uniform T takes: bfloat16's seven come from eight.
+template <class T>
+using drawn_word =
+    std::conditional_t<std::same_as<T, bf16>, std::uint8_t,
+                       std::conditional_t<std::same_as<T, f16>, std::uint16_t, word_of<T>>>;
+
+/// A uniform number as it is.
+struct itself {
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION V operator()(const V& u) const {
+    return u;
+  }
+};
+
+/// `Then` of low + [0, 1) * span, the uniform number that jax.random makes of random bits.
+template <class T, class Then = itself>
+struct real_function {
+  using value_type = T;
+  static constexpr bool has_lanes = std::floating_point<T>;
+  computed<T> low;
+  computed<T> span;
+  Then then;
+
+  real_function(computed<T> min, computed<T> max, const Then& next = {})
+      : low(rounded<T>(min)), span(rounded<T>(rounded<T>(max) - rounded<T>(min))), then(next) {}
+
+  TOPOS_HOST_BRANCH
+  template <class Bits>
+  KOKKOS_FORCEINLINE_FUNCTION auto operator()(const Bits& bits) const {
+    if constexpr (is_half<T>)
+      return T(then(of_half(bits)));
+    else
+      return then(of_words(bits));
+  }
+
+ private:
+  // The mantissa's bits below a 1 make [1, 2).
+  TOPOS_HOST_BRANCH
+  template <class Bits>
+  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION auto of_words(const Bits& bits) const {
+    using word = word_of<T>;
+    constexpr bool wide = sizeof(T) == 8;
+    constexpr word one = wide ? word(0x3ff0000000000000U) : word(0x3f800000U);
+    const auto from_one = bits_as<T>(Bits((bits >> (wide ? 12 : 9)) | constant<Bits>(one)));
+    using V = std::remove_const_t<decltype(from_one)>;
+    const V unit = from_one - constant<V>(T(1));
+    if (low == T(0) && span == T(1)) return unit;
+    return max(constant<V>(low), fused(unit, constant<V>(span), constant<V>(low)));
+  }
+
+  [[nodiscard]] KOKKOS_FUNCTION float of_half(drawn_word<T> bits) const {
+    float sum = 0;
+    if constexpr (std::same_as<T, bf16>) {
+      sum = rounded<T>(static_cast<float>(bits >> 1) * 0x1p-7f * span) + low;
+    } else {
+      sum = fused(static_cast<float>(bits >> 6) * 0x1p-10f, span, low);
+    }
+    return max(low, rounded<T>(sum));
+  }
+};
+
+/// Random reals, numbered as jax.random numbers them.
+template <class T, class Then = itself>
+using real_elements = mapped_elements<bit_elements<drawn_word<T>>, real_function<T, Then>>;
+
+}  // namespace topos::random::detail

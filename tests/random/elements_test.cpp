@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Random elements inside a kernel: lanes and single elements agree, wherever lanes begin.
+
+#include <gtest/gtest.h>
+
+#include <topos/random/exponential.hpp>
+#include <topos/random/normal.hpp>
+
+#include "jax_numbers.hpp"
+
+namespace {
+
+namespace lane = topos::lane;
+namespace random = topos::random;
+namespace detail = topos::random::detail;
+using topos::index_t;
+
+constexpr index_t sizes[] = {1, 2, 15, 16, 17, 31, 32, 33, 64, 65, 129};
+
+// Compares as many of the lanes as there are elements.
+template <class Elements, class Lanes>
+void expect_elements(const Elements& elements, const Lanes& lanes, index_t from, index_t size) {
+  using T = typename Elements::value_type;
+  T values[lane::width<T>];
+  lane::store(values, lanes);
+  for (index_t i = 0; i < lane::width<T> && from + i < size; ++i) {
+    ASSERT_EQ(values[i], elements(from + i)) << "at " << from << " + " << i << " of " << size;
+  }
+}
+
+template <class Elements>
+void expect_lanes(const Elements& elements, index_t size) {
+  for (index_t o = 0; o < size; ++o) {
+    expect_elements(elements, elements.lanes(o, lane::all{}), o, size);
+    if constexpr (requires { elements.lanes_pair(o); }) {
+      const index_t partner = elements.partner();
+      if (o >= partner) continue;
+      const auto both = elements.lanes_pair(o);
+      expect_elements(elements, both.first, o, size);
+      expect_elements(elements, both.second, o + partner, size);
+    }
+  }
+}
+
+template <class T, class Then>
+void expect_real_lanes(const Then& then, T min) {
+  for (const auto l : support::jax_layouts) {
+    for (const index_t size : sizes) {
+      const random::key k(5, l);
+      expect_lanes(detail::real_elements<T, Then>{{k, size}, {min, 1, then}}, size);
+    }
+  }
+}
+
+TEST(random_elements, bits_are_the_same_in_lanes) {
+  for (const auto l : support::jax_layouts) {
+    for (const index_t size : sizes) {
+      expect_lanes(detail::bit_elements<std::uint32_t>(random::key(5, l), size), size);
+      expect_lanes(detail::bit_elements<std::uint64_t>(random::key(5, l), size), size);
+    }
+  }
+}
+
+template <class T>
+class random_real_elements : public testing::Test {};
+using real_types = testing::Types<float, double>;
+TYPED_TEST_SUITE(random_real_elements, real_types);
+
+TYPED_TEST(random_real_elements, are_the_same_in_lanes) {
+  using T = TypeParam;
+  expect_real_lanes<T>(detail::itself{}, T(0));
+  expect_real_lanes<T>(detail::itself{}, T(-0.3));
+  expect_real_lanes<T>(detail::normal_of_uniform<T>{}, std::nextafter(T(-1), T(0)));
+  expect_real_lanes<T>(detail::truncated_normal_of_uniform<T>{T(-1.2), T(0.4)}, T(-0.9));
+  expect_real_lanes<T>(detail::exponential_of_uniform<T>{}, T(0));
+  expect_real_lanes<T>(detail::gumbel_of_uniform<T>{}, T(0));
+}
+
+TEST(random_elements, of_more_than_two_to_the_32_are_those_of_jax) {
+  const std::vector<std::int64_t> places =
+      support::jax_values<std::int64_t>("bits", "words/places");
+  const index_t size = 2 * ((index_t{1} << 32) - 1) + 7;
+  const random::key k = support::jax_key(random::layout::original);
+  const detail::bit_elements<std::uint32_t> words(k, size);
+  const detail::bit_elements<std::uint8_t> bytes(k, 4 * size);
+
+  std::vector<std::uint32_t> got;
+  for (const std::int64_t place : places) {
+    got.push_back(words(place));
+    EXPECT_EQ(bytes(4 * place + 1), static_cast<std::uint8_t>(got.back() >> 8U));
+    expect_elements(words, words.lanes(place, lane::all{}), place, size);
+  }
+
+  EXPECT_EQ(words.partner(), 0);
+  EXPECT_EQ(got, support::jax_values<std::uint32_t>("bits", "words/original"));
+}
+
+TEST(random_elements, of_doubles_beyond_two_to_the_31_join_words_of_two_runs) {
+  const index_t size = (index_t{1} << 31) + 5;
+  const random::key k{3};
+  const detail::bit_elements<std::uint64_t> doubles(k, size);
+  const detail::bit_elements<std::uint32_t> words(k, 2 * size);
+  for (const index_t o : {index_t{0}, size / 2, size - 1}) {
+    EXPECT_EQ(doubles(o), std::uint64_t{words(o)} << 32U | words(size + o));
+    expect_elements(doubles, doubles.lanes(o, lane::all{}), o, size);
+  }
+}
+
+TEST(random_elements, of_partitionable_layout_count_beyond_two_to_the_32) {
+  const random::key k(3, random::layout::partitionable);
+  const index_t size = index_t{1} << 40;
+  const detail::bit_elements<std::uint32_t> words(k, size);
+  const index_t carry = (index_t{5} << 32) - 3;
+
+  const auto block = random::threefry<std::uint32_t>(0, 3, 5, 4);
+  EXPECT_EQ(words(carry + 7), block.first ^ block.second);
+  expect_elements(words, words.lanes(carry, lane::all{}), carry, size);
+}
+
+}  // namespace
