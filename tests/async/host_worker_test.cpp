@@ -176,4 +176,35 @@ TEST(host_worker, is_fed_by_many_threads_and_keeps_the_order_of_each) {
   }
 }
 
+TEST(host_worker, follower_comes_after_its_task_and_before_the_next) {
+  host_worker worker(0);
+  std::binary_semaphore go{0};
+  std::vector<int> order;
+  worker.submit(nobody, [&](const auto&) {
+    go.acquire();
+    order.push_back(1);
+  });
+  worker.submit(nobody, [&](const auto&) { order.push_back(3); });
+
+  EXPECT_TRUE(worker.follow(1, [&] { order.push_back(2); }));
+  go.release();
+  worker.drain();
+
+  EXPECT_EQ(order, (std::vector<int>{1, 2, 3}));
+  EXPECT_FALSE(worker.follow(1, [&] { order.push_back(4); }));
+  EXPECT_EQ(order.size(), 3U);
+}
+
+TEST(host_worker, followers_are_run_before_its_end) {
+  std::binary_semaphore go{0};
+  int followed = 0;
+  {
+    host_worker worker(0);
+    worker.submit(nobody, [&](const auto&) { go.acquire(); });
+    for (int i = 0; i < 3; ++i) worker.follow(1, [&] { ++followed; });
+    go.release();
+  }
+  EXPECT_EQ(followed, 3);
+}
+
 }  // namespace

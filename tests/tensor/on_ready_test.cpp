@@ -61,6 +61,21 @@ TEST(on_ready, is_called_once_it_is_computed) {
   EXPECT_TRUE(called.get_future().get());
 }
 
+TEST(on_ready, does_not_wait_for_work_behind) {
+  auto& q = first(topos::cpu());
+  std::promise<void> called;
+  support::gate held(q);
+  const tensor<float, 1> x = topos::ones<float, 1>({large}) + 1.0f;
+  q.submit({}, {}, topos::detail::always_queued,
+           [heard = called.get_future().share()](const auto&) { heard.wait(); });
+
+  on_ready(x, [&](const std::exception_ptr&) { called.set_value(); });
+  held.open();
+  q.drain();  // which hangs if the callback comes last
+
+  EXPECT_TRUE(x.is_ready());
+}
+
 TEST(on_ready, is_told_of_a_failure_with_its_type) {
   on_each_device([](topos::device d) {
     const tensor<float, 1> x({large}, d);

@@ -27,7 +27,7 @@ inline void block_until_ready(const buffer& b) {
 /// Calls `callback(failure)` once the work that writes `b` is done: now, or on a thread of the
 /// queue of that work. What it throws is dropped.
 inline void when_ready(const buffer& b, std::function<void(std::exception_ptr)> callback) {
-  auto tell = [b, callback = std::move(callback)](const std::exception_ptr& reported) {
+  const auto tell = [b, callback = std::move(callback)](const std::exception_ptr& reported) {
     try {
       const std::exception_ptr failure = failure_of(b.poison());
       callback(failure ? failure : reported);
@@ -35,12 +35,8 @@ inline void when_ready(const buffer& b, std::function<void(std::exception_ptr)> 
     }
   };
   const ticket t{b.ticket()};
-  const std::shared_ptr<work_queue> q = is_done(t) ? nullptr : queues::all().find(t);
-  if (q) {
-    q->then(std::move(tell));
-  } else {
-    tell(nullptr);
-  }
+  const std::shared_ptr<work_queue> q = t.value == 0 ? nullptr : queues::all().find(t);
+  if (!q || !q->then(t.number(), tell)) tell(nullptr);
 }
 
 }  // namespace detail

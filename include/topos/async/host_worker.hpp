@@ -7,6 +7,8 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -14,6 +16,7 @@
 #include <topos/core/error.hpp>
 #include <topos/device/runtime.hpp>
 #include <utility>
+#include <vector>
 
 namespace topos::detail {
 
@@ -93,6 +96,15 @@ class host_worker {
     done_.wait(lock, [&] { return is_done(ticket); });
   }
 
+  /// Runs `next()`, which does not throw, on the worker's thread once the task of a ticket is done,
+  /// before further tasks. Says false, and does nothing, if it is done already.
+  bool follow(std::uint64_t ticket, std::function<void()> next) {
+    const std::lock_guard lock(mutex_);
+    if (is_done(ticket)) return false;
+    followers_.emplace(ticket, std::move(next));
+    return true;
+  }
+
   /// Blocks until all that is queued is done.
   void drain() { wait(submitted()); }
 
@@ -134,11 +146,17 @@ class host_worker {
         next->run(stream_);
         next.reset();  // what it held is given back before anyone learns that it is done
       }
+      std::vector<std::function<void()>> followers;
       {
         const std::lock_guard lock(mutex_);
-        completed_.fetch_add(1, std::memory_order_release);
+        const std::uint64_t ticket = completed_.fetch_add(1, std::memory_order_release) + 1;
+        while (!followers_.empty() && followers_.begin()->first <= ticket) {
+          followers.push_back(std::move(followers_.begin()->second));
+          followers_.erase(followers_.begin());
+        }
       }
       done_.notify_all();
+      for (const std::function<void()>& next : followers) next();
     }
   }
 
@@ -149,6 +167,7 @@ class host_worker {
   std::condition_variable wake_;
   std::condition_variable done_;
   std::deque<std::unique_ptr<task>> pending_;
+  std::multimap<std::uint64_t, std::function<void()>> followers_;
   std::atomic<std::uint64_t> submitted_{0};
   std::atomic<std::uint64_t> completed_{0};
   std::atomic<std::thread::id> in_place_thread_{};

@@ -114,9 +114,10 @@ class work_queue {
     }
   }
 
-  /// Calls `task(failure)`, which must not throw, once all that was submitted by now is done, on a
-  /// thread of this queue's. `failure` is what the device reports.
-  void then(std::function<void(std::exception_ptr)> task);
+  /// Calls `task(failure)`, which must not throw, once the work of a number is done, on a thread
+  /// of this queue's; `failure` is what the device reports. Says false, and does nothing, if it is
+  /// done already.
+  bool then(std::uint64_t number, const std::function<void(std::exception_ptr)>& task);
 
   /// True once the work of a number is done.
   [[nodiscard]] bool is_done(std::uint64_t number) {
@@ -222,12 +223,14 @@ class work_queue {
     for (const buffer& written : writes) written.set_ticket(ticket::of(id_, number).value);
     run(work, *gpu_, reads, writes, origin, failure);
     if (!shared_) return reap(&done);
-    auto end = std::make_shared<backend::cuda::event>(device_.index());
-    gpu_->record(*end);
-    reads.insert(reads.end(), writes.begin(), writes.end());
-    {
+    try {
+      auto end = std::make_shared<backend::cuda::event>(device_.index());
+      gpu_->record(*end);
+      reads.insert(reads.end(), writes.begin(), writes.end());
       const std::lock_guard flight(flight_mutex_);
       in_flight_.push_back({number, std::move(end), std::move(reads)});
+    } catch (...) {
+      for (const buffer& written : writes) written.set_poison(current_failure(origin));
     }
     reap(&done);
   }
@@ -313,27 +316,29 @@ inline void work_queue::after(work_queue& first) {
   if (gpu_ && first.history_) gpu_->wait(*first.history_);
 }
 
-inline void work_queue::then(std::function<void(std::exception_ptr)> task) {
+inline bool work_queue::then(std::uint64_t number,
+                             const std::function<void(std::exception_ptr)>& task) {
   require_unforked();
-  const auto nobody = [](std::uint64_t) {};
-  if (caller_) return task(nullptr);
-  if (worker_) {
-    worker_->submit(nobody, [task = std::move(task)](const auto&) { task(nullptr); });
-    return;
-  }
+  if (worker_) return worker_->follow(number, [task] { task(nullptr); });
+  if (is_done(number)) return false;
   const std::lock_guard lock(mutex_);
   if (!callbacks_) callbacks_ = std::make_unique<host_worker>(0, true);
-  auto end = std::make_shared<backend::cuda::event>(device_.index());
-  gpu_->record(*end);
-  callbacks_->submit(nobody, [task = std::move(task), end = std::move(end)](const auto&) {
-    std::exception_ptr failure;
-    try {
-      end->synchronize();
-    } catch (...) {
-      failure = std::current_exception();
-    }
-    task(failure);
-  });
+  mark end = mark_of(number);
+  if (!end) {
+    end = std::make_shared<backend::cuda::event>(device_.index());
+    gpu_->record(*end);
+  }
+  callbacks_->submit([](std::uint64_t) {},
+                     [task, end](const auto&) {
+                       std::exception_ptr failure;
+                       try {
+                         end->synchronize();
+                       } catch (...) {
+                         failure = std::current_exception();
+                       }
+                       task(failure);
+                     });
+  return true;
 }
 
 // The end of launched work, or of later work; null if it is done or its end was not marked.
