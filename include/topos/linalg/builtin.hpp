@@ -4,6 +4,8 @@
 /// Matrix products by topos' own kernels: on every backend, where no library is.
 
 #include <algorithm>
+#include <concepts>
+#include <string_view>
 #include <topos/kernels/tile.hpp>
 #include <topos/linalg/detail/blocked_product.hpp>
 #include <topos/linalg/epilogue.hpp>
@@ -87,6 +89,8 @@ struct device_product_kernel {
 
 /// topos' own products. An element's bits depend on its row, column and k alone.
 struct builtin_provider {
+  static constexpr std::string_view name = "built-in";
+
   struct weights {
     buffer transposed;  // (k, n)
   };
@@ -123,8 +127,10 @@ struct builtin_provider {
 
   /// All types but the sixteen-bit ones: those are multiplied as float.
   template <class T>
-  [[nodiscard]] static constexpr bool multiplies() {
-    return !is_half<T>;
+  static constexpr bool multiplies = !is_half<T>;
+  template <class T>
+  [[nodiscard]] static constexpr bool works() {
+    return true;
   }
 
   template <class Stream, class T>

@@ -9,19 +9,23 @@
 
 #include <cublas_v2.h>
 
+#include <concepts>
 #include <map>
 #include <memory>
-#include <mutex>
+#include <string_view>
 #include <topos/backend/cuda.hpp>
 #include <topos/core/error.hpp>
+#include <topos/core/promotion.hpp>
 #include <topos/linalg/epilogue.hpp>
 #include <topos/memory/buffer.hpp>
-#include <utility>
+#include <type_traits>
 
 namespace topos::detail {
 
 /// Products by cuBLAS in full float precision. How it sums, and so the last bits, is its own.
 struct cublas_provider {
+  static constexpr std::string_view name = "cuBLAS";
+
   struct weights {
     buffer plain;  // (n, k), as given
   };
@@ -46,21 +50,84 @@ struct cublas_provider {
     run_epilogue(stream, p);
   }
 
+  template <class T>
+  static constexpr bool multiplies = is_real_floating<T> || is_complex<T>;
+  template <class T>
+  [[nodiscard]] static constexpr bool works() {
+    return true;
+  }
+
+  template <class T>
+  static void multiply(const backend::cuda::stream& stream, const matrix_product<T>& batch) {
+    // Steps of the innermost axis are cuBLAS' own, those of the others a loop's.
+    matrix_product<T> outer = batch;
+    index_t count = 1;
+    index_t a_step = 0;
+    index_t b_step = 0;
+    if (batch.axes > 0) {
+      --outer.axes;
+      count = batch.extents[outer.axes];
+      a_step = batch.a_steps[outer.axes];
+      b_step = batch.b_steps[outer.axes];
+    }
+    const backend::cuda_scope scope(stream.index());
+    cublasHandle_t handle = handle_of(stream);
+    const scale_t<T> one(1.0f);
+    const scale_t<T> zero(0.0f);
+    const index_t launches = outer.batch();
+    for (index_t i = 0; i < launches; ++i) {
+      const matrix_product<T> p = outer.at(i);
+      T* const c = batch.c + i * count * p.m * p.n;
+      const bool plain_a = p.a_column == 1;
+      const bool plain_b = p.b_column == 1;
+      // cuBLAS is column-major: c^T (n, m) = b^T (n, k) a^T (k, m).
+      check(cublasGemmStridedBatchedEx(
+          handle, plain_b ? CUBLAS_OP_N : CUBLAS_OP_T, plain_a ? CUBLAS_OP_N : CUBLAS_OP_T,
+          static_cast<int>(p.n), static_cast<int>(p.m), static_cast<int>(p.k), &one, p.b, type<T>(),
+          static_cast<int>(plain_b ? p.b_row : p.b_column), b_step, p.a, type<T>(),
+          static_cast<int>(plain_a ? p.a_row : p.a_column), a_step, &zero, c, type<T>(),
+          static_cast<int>(p.n), p.m * p.n, static_cast<int>(count),
+          sizeof(real_t<T>) == 8 ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
+    }
+  }
+
  private:
+  // The type of the factors before the product and the result.
+  template <class T>
+  using scale_t = std::conditional_t<is_half<T>, float, T>;
+
+  template <class T>
+  static constexpr cudaDataType_t type() {
+    if constexpr (std::same_as<T, f16>) return CUDA_R_16F;
+    if constexpr (std::same_as<T, bf16>) return CUDA_R_16BF;
+    if constexpr (std::same_as<T, float>) return CUDA_R_32F;
+    if constexpr (std::same_as<T, double>) return CUDA_R_64F;
+    if constexpr (std::same_as<T, Kokkos::complex<float>>) return CUDA_C_32F;
+    if constexpr (std::same_as<T, Kokkos::complex<double>>) return CUDA_C_64F;
+  }
+
   static void check(cublasStatus_t status) {
     if (status == CUBLAS_STATUS_SUCCESS) return;
     throw backend_error(concat("matmul: cuBLAS: ", cublasGetStatusString(status)));
   }
 
-  // One handle a GPU, made when first needed and kept: making one allocates and synchronises.
+  struct destroy {
+    void operator()(cublasHandle_t handle) const { cublasDestroy(handle); }
+  };
+  using owned = std::unique_ptr<std::remove_pointer_t<cublasHandle_t>, destroy>;
+
+  // One handle for each GPU and thread, made when first needed and kept: making one allocates and
+  // synchronises, and two threads may not set the stream of the same one.
   static cublasHandle_t handle_of(const backend::cuda::stream& stream) {
-    static std::mutex& mutex = *new std::mutex;
-    static auto& handles = *new std::map<int, cublasHandle_t>;
-    const std::lock_guard lock(mutex);
-    cublasHandle_t& handle = handles[stream.index()];
-    if (handle == nullptr) check(cublasCreate(&handle));
-    check(cublasSetStream(handle, stream.native()));
-    return handle;
+    thread_local std::map<int, owned> handles;
+    owned& handle = handles[stream.index()];
+    if (!handle) {
+      cublasHandle_t made = nullptr;
+      check(cublasCreate(&made));
+      handle.reset(made);
+    }
+    check(cublasSetStream(handle.get(), stream.native()));
+    return handle.get();
   }
 };
 

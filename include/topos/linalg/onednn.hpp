@@ -11,14 +11,18 @@
 
 #include <dnnl.h>
 
+#include <concepts>
 #include <map>
 #include <memory>
+#include <string_view>
 #include <topos/backend/host.hpp>
 #include <topos/core/error.hpp>
+#include <topos/core/half.hpp>
 #include <topos/linalg/product.hpp>
 #include <topos/memory/buffer.hpp>
 #include <tuple>
 #include <type_traits>
+#include <vector>
 
 namespace topos::detail {
 
@@ -98,11 +102,44 @@ inline layout matrix(index_t rows, index_t columns, dnnl_format_tag_t tag) {
   return own(made);
 }
 
+/// A tensor of any steps.
+inline layout strided(int axes, const dnnl_dims_t& extents, const dnnl_dims_t& steps,
+                      dnnl_data_type_t type) {
+  dnnl_memory_desc_t made{};
+#if DNNL_VERSION_MAJOR >= 3
+  check(dnnl_memory_desc_create_with_strides(&made, axes, extents, type, steps),
+        "dnnl_memory_desc_create_with_strides");
+#else
+  check(dnnl_memory_desc_init_by_strides(&made, axes, extents, type, steps),
+        "dnnl_memory_desc_init_by_strides");
+#endif
+  return own(made);
+}
+
 inline memory wrap(const layout& l, const void* data) {
   dnnl_memory_t made = nullptr;
   check(dnnl_memory_create(&made, argument(l), engine(), const_cast<void*>(data)),
         "dnnl_memory_create");
   return memory(made);
+}
+
+/// A product x w (+ bias) into y; null where oneDNN has none for these types on this CPU.
+inline primitive_description describe_matmul(const layout& x, const layout& w, const layout& bias,
+                                             const layout& y, const attributes& how) {
+  dnnl_primitive_desc_t made = nullptr;
+#if DNNL_VERSION_MAJOR >= 3
+  const dnnl_status_t status = dnnl_matmul_primitive_desc_create(
+      &made, engine(), argument(x), argument(w), argument(bias), argument(y), how.get());
+#else
+  dnnl_matmul_desc_t operation;
+  check(dnnl_matmul_desc_init(&operation, argument(x), argument(w), argument(bias), argument(y)),
+        "dnnl_matmul_desc_init");
+  const dnnl_status_t status =
+      dnnl_primitive_desc_create(&made, &operation, how.get(), engine(), nullptr);
+#endif
+  if (status == dnnl_unimplemented) return nullptr;
+  check(status, "matmul's primitive_desc_create");
+  return primitive_description(made);
 }
 
 inline primitive compile(const primitive_description& description) {
@@ -122,6 +159,8 @@ inline void run(const primitive& p, int count, const dnnl_exec_arg_t* arguments)
 /// the last bits, may depend on the number of rows.
 class onednn_provider {
  public:
+  static constexpr std::string_view name = "oneDNN";
+
   struct weights {
     buffer memory;
     onednn::layout layout;
@@ -152,6 +191,50 @@ class onednn_provider {
     const index_t rest = p.m % row_block;
     run_rows(stream, w, p, 0, p.m - rest);
     run_rows(stream, w, p, p.m - rest, rest);
+  }
+
+  /// bf16 only where the CPU has instructions for it.
+  template <class T>
+  static constexpr bool multiplies = std::same_as<T, float> || std::same_as<T, bf16>;
+  template <class T>
+  [[nodiscard]] static bool works() {
+    if constexpr (std::same_as<T, float>) {
+      return true;
+    } else {
+      static const bool here = describe({.m = 64,
+                                         .n = 64,
+                                         .k = 64,
+                                         .a_row = 64,
+                                         .a_column = 1,
+                                         .b_row = 64,
+                                         .b_column = 1}) != nullptr;
+      return here;
+    }
+  }
+
+  static void multiply(const backend::host::stream& stream, const matrix_product<float>& batch) {
+    const backend::host::thread_limit limit(stream);
+    const bool plain_a = batch.a_column == 1;
+    const bool plain_b = batch.b_column == 1;
+    const index_t count = batch.batch();
+    for (index_t i = 0; i < count; ++i) {
+      const matrix_product<float> p = batch.at(i);
+      onednn::check(dnnl_sgemm(plain_a ? 'N' : 'T', plain_b ? 'N' : 'T', p.m, p.n, p.k, 1.0f, p.a,
+                               plain_a ? p.a_row : p.a_column, p.b, plain_b ? p.b_row : p.b_column,
+                               0.0f, p.c, p.n),
+                    "dnnl_sgemm");
+    }
+  }
+
+  static void multiply(const backend::host::stream& stream, const matrix_product<bf16>& p) {
+    const backend::host::thread_limit limit(stream);
+    const product_layouts layouts(p);
+    const onednn::memory a = onednn::wrap(layouts.a, p.a);
+    const onednn::memory b = onednn::wrap(layouts.b, p.b);
+    const onednn::memory c = onednn::wrap(layouts.c, p.c);
+    const dnnl_exec_arg_t arguments[] = {
+        {DNNL_ARG_SRC, a.get()}, {DNNL_ARG_WEIGHTS, b.get()}, {DNNL_ARG_DST, c.get()}};
+    onednn::run(compiled(p, stream.in_place()), 3, arguments);
   }
 
  private:
@@ -204,23 +287,10 @@ class onednn_provider {
     const onednn::layout x = onednn::matrix(m, k, dnnl_ab);
     const onednn::layout y = onednn::matrix(m, n, dnnl_ab);
     const onednn::layout bias = has_bias ? onednn::matrix(1, n, dnnl_ab) : nullptr;
-    const onednn::attributes attributes = attributes_of(act);
-    dnnl_primitive_desc_t made = nullptr;
-#if DNNL_VERSION_MAJOR >= 3
-    onednn::check(dnnl_matmul_primitive_desc_create(
-                      &made, onednn::engine(), onednn::argument(x), onednn::argument(weights),
-                      onednn::argument(bias), onednn::argument(y), attributes.get()),
-                  "dnnl_matmul_primitive_desc_create");
-#else
-    dnnl_matmul_desc_t operation;
-    onednn::check(dnnl_matmul_desc_init(&operation, onednn::argument(x), onednn::argument(weights),
-                                        onednn::argument(bias), onednn::argument(y)),
-                  "dnnl_matmul_desc_init");
-    onednn::check(
-        dnnl_primitive_desc_create(&made, &operation, attributes.get(), onednn::engine(), nullptr),
-        "dnnl_primitive_desc_create");
-#endif
-    return onednn::primitive_description(made);
+    onednn::primitive_description made =
+        onednn::describe_matmul(x, weights, bias, y, attributes_of(act));
+    if (!made) throw not_supported("matmul: oneDNN has no float product for this CPU");
+    return made;
   }
 
   // The layout that a product wants its weights in.
@@ -235,14 +305,65 @@ class onednn_provider {
 #endif
   }
 
-  // Compiled kernels, kept for the shapes of late, by each thread for itself.
+  // How the operands of a batch of bf16 products lie.
+  struct product_layouts {
+    explicit product_layouts(const matrix_product<bf16>& p) {
+      dnnl_dims_t extents[3] = {};
+      dnnl_dims_t steps[3] = {};
+      index_t step = p.m * p.n;
+      for (int axis = p.axes; axis-- > 0;) {
+        const index_t count = p.extents[axis];
+        // What is the same all along an axis is broadcast.
+        const index_t own[] = {p.a_steps[axis], p.b_steps[axis], step};
+        for (int i = 0; i < 3; ++i) {
+          extents[i][axis] = own[i] == 0 ? 1 : count;
+          steps[i][axis] = own[i] == 0 ? 1 : own[i];
+        }
+        step *= count;
+      }
+      const auto last = [&](int i, index_t rows, index_t columns, index_t row, index_t column) {
+        extents[i][p.axes] = rows;
+        extents[i][p.axes + 1] = columns;
+        steps[i][p.axes] = row;
+        steps[i][p.axes + 1] = column;
+        return onednn::strided(p.axes + 2, extents[i], steps[i], dnnl_bf16);
+      };
+      a = last(0, p.m, p.k, p.a_row, p.a_column);
+      b = last(1, p.k, p.n, p.b_row, p.b_column);
+      c = last(2, p.m, p.n, p.n, 1);
+    }
+
+    onednn::layout a;
+    onednn::layout b;
+    onednn::layout c;
+  };
+
+  static onednn::primitive_description describe(const matrix_product<bf16>& p) {
+    const product_layouts layouts(p);
+    return onednn::describe_matmul(layouts.a, layouts.b, nullptr, layouts.c, nullptr);
+  }
+
+  static const onednn::primitive& compiled(const matrix_product<bf16>& p, bool one_thread) {
+    std::vector<index_t> shape{p.m, p.n, p.k, p.a_row, p.a_column, p.b_row, p.b_column, one_thread};
+    shape.insert(shape.end(), p.extents, p.extents + p.axes);
+    shape.insert(shape.end(), p.a_steps, p.a_steps + p.axes);
+    shape.insert(shape.end(), p.b_steps, p.b_steps + p.axes);
+    return compiled(shape, [&] { return describe(p); });
+  }
+
   static const onednn::primitive& compiled(const key& shape, const onednn::layout& weights) {
+    return compiled(shape, [&] { return describe(shape, weights); });
+  }
+
+  // Compiled kernels, kept for the shapes of late, by each thread for itself.
+  template <class Shape, class Describe>
+  static const onednn::primitive& compiled(const Shape& shape, Describe description) {
     constexpr std::size_t kept = 512;
-    thread_local std::map<key, onednn::primitive> kernels;
+    thread_local std::map<Shape, onednn::primitive> kernels;
     const auto found = kernels.find(shape);
     if (found != kernels.end()) return found->second;
     if (kernels.size() >= kept) kernels.clear();
-    return kernels.emplace(shape, onednn::compile(describe(shape, weights))).first->second;
+    return kernels.emplace(shape, onednn::compile(description())).first->second;
   }
 };
 

@@ -3,6 +3,8 @@
 
 /// The contract of the providers of matrix products.
 
+#include <algorithm>
+#include <limits>
 #include <topos/core/config.hpp>
 #include <topos/linalg/activation.hpp>
 
@@ -31,8 +33,11 @@ struct product {
 ///
 /// A provider of these has
 ///
-///     template <class T> static bool multiplies()      whether it does this type on this machine
-///     static void multiply(stream, matrix_product<T>)  m, n, k and the batch are not empty
+///     name                                             as matmul_provider gives it
+///     template <class T> static constexpr bool multiplies   whether it does this type
+///     template <class T> static bool works()                and on this machine
+///     static void multiply(stream, matrix_product<T>)  m, n, k and the batch are not empty, and
+///                                                      what is no step of the batch fits an int
 ///
 /// Each of a and b has one axis of step 1; the other's step is at least the extent of that one.
 template <class T>
@@ -59,6 +64,12 @@ struct matrix_product {
     index_t count = 1;
     for (int axis = 0; axis < axes; ++axis) count *= extents[axis];
     return count;
+  }
+
+  /// Whether the extents and steps of the matrices are what libraries take.
+  [[nodiscard]] bool fits_int() const {
+    const index_t largest = std::max({m, n, k, a_row, a_column, b_row, b_column});
+    return largest <= std::numeric_limits<int>::max();
   }
 
   /// Product `index` of the batch, alone.

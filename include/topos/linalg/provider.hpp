@@ -5,10 +5,13 @@
 
 #include <string_view>
 #include <topos/backend/backend.hpp>
+#include <topos/core/dtype.hpp>
 #include <topos/linalg/blas.hpp>
 #include <topos/linalg/builtin.hpp>
 #include <topos/linalg/cublas.hpp>
 #include <topos/linalg/onednn.hpp>
+#include <tuple>
+#include <type_traits>
 
 namespace topos::detail {
 
@@ -46,13 +49,67 @@ struct provider<backend::cuda> {
 template <class Stream>
 using provider_of = typename provider<typename std::decay_t<Stream>::backend>::type;
 
+/// The providers of matmul on a kind of device, the first choice first; the built-in is the last.
+/// On the CPU it is the first where it has wide SIMD: it is as fast as the libraries then, and its
+/// bits depend neither on the number of threads nor on the machine.
+template <class Backend>
+struct matmul_providers {
+  using type = std::tuple<cuda_provider, builtin_provider>;
+};
+template <>
+struct matmul_providers<backend::host> {
+  static constexpr bool wide = TOPOS_HAS_XSIMD != 0 && host_tile::block_width<float> >= 8;
+  using before = std::conditional_t<wide, std::tuple<builtin_provider>, std::tuple<>>;
+#if TOPOS_HAS_ONEDNN
+  using first = std::tuple<onednn_provider>;
+#else
+  using first = std::tuple<>;
+#endif
+#if TOPOS_HAS_CBLAS
+  using second = std::tuple<blas_provider>;
+#else
+  using second = std::tuple<>;
+#endif
+  using type =
+      decltype(std::tuple_cat(before{}, first{}, second{}, std::tuple<builtin_provider>{}));
+};
+
+/// Calls function(provider) for the first provider of a backend that multiplies T on this machine;
+/// says whether there is one: not for sixteen-bit types, which become float then.
+template <class Backend, class T, class Function>
+bool with_matmul_provider(Function function) {
+  const auto try_one = [&](auto provider) {
+    if constexpr (decltype(provider)::template multiplies<T>) {
+      if (!provider.template works<T>()) return false;
+      function(provider);
+      return true;
+    }
+    return false;
+  };
+  return std::apply([&](auto... providers) { return (try_one(providers) || ...); },
+                    typename matmul_providers<Backend>::type{});
+}
+
 }  // namespace topos::detail
 
 namespace topos {
 
-/// Who multiplies matrices on a kind of device: "oneDNN", "CBLAS", "cuBLAS" or "built-in".
+/// Who multiplies by prepared matrices on a kind of device: "oneDNN", "CBLAS", "cuBLAS" or
+/// "built-in".
 [[nodiscard]] constexpr std::string_view matmul_provider(device_kind kind) noexcept {
   return kind == device_kind::cpu ? detail::host_provider_name : detail::cuda_provider_name;
+}
+
+/// Who computes matmul of T on a kind of device.
+template <element T>
+[[nodiscard]] std::string_view matmul_provider(device_kind kind) {
+  std::string_view name;
+  const auto ask = [&](auto provider) { name = provider.name; };
+  return backend::visit(kind, [&](auto b) {
+    if (!detail::with_matmul_provider<decltype(b), T>(ask))
+      detail::with_matmul_provider<decltype(b), float>(ask);
+    return name;
+  });
 }
 
 }  // namespace topos
