@@ -31,5 +31,7 @@
 #include <topos/tensor/creation.hpp>
 #include <topos/tensor/eval.hpp>
 #include <topos/tensor/explain.hpp>
+#include <topos/tensor/from_blob.hpp>
 #include <topos/tensor/placement.hpp>
+#include <topos/tensor/print.hpp>
 #include <topos/tensor/tensor.hpp>

@@ -34,6 +34,34 @@ TEST(tensor, where_it_is_already_shares_its_memory) {
   });
 }
 
+TEST(tensor, is_changed_in_place_where_nobody_else_holds_its_memory) {
+  on_each_device([](topos::device d) {
+    auto x = support::vector_on(d, support::varied(40'001));
+    const float* const before = x.data();
+    const std::vector<float> was = support::values_of(x);
+
+    x += 1;
+    x.slice(topos::range{0, 2}) *= x.slice(topos::range{2, 4});
+    x *= x;
+
+    EXPECT_EQ(x.data(), before);
+    EXPECT_EQ(support::values_of(x)[4], (was[4] + 1) * (was[4] + 1));
+  });
+}
+
+TEST(tensor, is_copied_where_another_shares_its_memory) {
+  on_each_device([](topos::device d) {
+    auto x = support::vector_on<float>(d, {1, 2, 3});
+    const tensor<float, 1> kept = x;
+
+    x += 1;
+
+    EXPECT_NE(x.data(), kept.data());
+    EXPECT_EQ(support::values_of(kept), (std::vector<float>{1, 2, 3}));
+    EXPECT_EQ(support::values_of(x), (std::vector<float>{2, 3, 4}));
+  });
+}
+
 TEST(tensor, on_a_gpu_that_is_not_there_is_refused) {
   const auto x = support::vector_on<float>(topos::cpu(), {1});
   EXPECT_THROW((void)x.gpu(topos::num_gpus()), topos::invalid_device);

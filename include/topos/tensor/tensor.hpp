@@ -147,16 +147,24 @@ class tensor {
   /// `device_mismatch`.
   template <class X>
     requires(operand<X> || detail::scalar<X>)
-  tensor& operator+=(const X& x) { return update("+=", memory_.is_unique(), *this + x); }
+  tensor& operator+=(const X& x) {
+    return in_place("+=", [&] { return *this + x; });
+  }
   template <class X>
     requires(operand<X> || detail::scalar<X>)
-  tensor& operator-=(const X& x) { return update("-=", memory_.is_unique(), *this - x); }
+  tensor& operator-=(const X& x) {
+    return in_place("-=", [&] { return *this - x; });
+  }
   template <class X>
     requires(operand<X> || detail::scalar<X>)
-  tensor& operator*=(const X& x) { return update("*=", memory_.is_unique(), *this * x); }
+  tensor& operator*=(const X& x) {
+    return in_place("*=", [&] { return *this * x; });
+  }
   template <class X>
     requires(operand<X> || detail::scalar<X>)
-  tensor& operator/=(const X& x) { return update("/=", memory_.is_unique(), *this / x); }
+  tensor& operator/=(const X& x) {
+    return in_place("/=", [&] { return *this / x; });
+  }
 
   /// Makes this the only holder of its memory, with the same content: a copy where it is shared.
   void make_unique(std::source_location where = std::source_location::current()) {
@@ -176,7 +184,14 @@ class tensor {
     return detail::layout<Rank>::dense(extents_, offset_);
   }
 
-  // `alone`: whether this was the only holder before e, which reads it, was made.
+  // Asks who holds the memory before the expression, which does too, is made.
+  template <class Make>
+  tensor& in_place(const char* name, Make make) {
+    const bool alone = memory_.is_unique();
+    return update(name, alone, make());
+  }
+
+  // `alone`: whether nobody but e held the memory.
   template <expression E>
   tensor& update(const char* name, bool alone, const E& e) {
     static_assert(!std::integral<T> || std::integral<typename E::value_type>,
@@ -240,19 +255,32 @@ class tensor_slice {
 
   template <class X>
     requires(operand<X> || detail::scalar<X>)
-  const tensor_slice& operator+=(const X& x) const { return assign(*this + x, alone()); }
+  const tensor_slice& operator+=(const X& x) const {
+    return in_place([&] { return *this + x; });
+  }
   template <class X>
     requires(operand<X> || detail::scalar<X>)
-  const tensor_slice& operator-=(const X& x) const { return assign(*this - x, alone()); }
+  const tensor_slice& operator-=(const X& x) const {
+    return in_place([&] { return *this - x; });
+  }
   template <class X>
     requires(operand<X> || detail::scalar<X>)
-  const tensor_slice& operator*=(const X& x) const { return assign(*this * x, alone()); }
+  const tensor_slice& operator*=(const X& x) const {
+    return in_place([&] { return *this * x; });
+  }
   template <class X>
     requires(operand<X> || detail::scalar<X>)
-  const tensor_slice& operator/=(const X& x) const { return assign(*this / x, alone()); }
+  const tensor_slice& operator/=(const X& x) const {
+    return in_place([&] { return *this / x; });
+  }
 
  private:
-  [[nodiscard]] bool alone() const { return of_.memory_.is_unique(); }
+  // See tensor::in_place.
+  template <class Make>
+  const tensor_slice& in_place(Make make) const {
+    const bool alone = of_.memory_.is_unique();
+    return assign(make(), alone);
+  }
 
   // The part in the memory that the tensor has now.
   [[nodiscard]] detail::layout<Rank> placed() const {
