@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <topos/expr/views.hpp>
 #include <topos/tensor/creation.hpp>
 #include <vector>
 
@@ -57,6 +58,31 @@ TEST(from_host, of_another_number_of_values_is_refused) {
   });
 
   EXPECT_TRUE(support::contains(message, "5") && support::contains(message, "(2, 3)")) << message;
+}
+
+TEST(array, has_the_shape_of_its_braces) {
+  on_each_device([](topos::device d) {
+    const topos::tensor<int, 1> one = topos::array({1, 2, 3}, d);
+    const topos::tensor<float, 2> two = topos::array<float>({{1, 2, 3}, {4, 5, 6}}, d);
+    const topos::tensor<bool, 3> three = topos::array({{{true, false}}, {{false, true}}}, d);
+
+    EXPECT_EQ(values_of(one), (std::vector<int>{1, 2, 3}));
+    EXPECT_EQ(two.shape(), (topos::shape<2>{2, 3}));
+    EXPECT_EQ(values_of(two), (std::vector<float>{1, 2, 3, 4, 5, 6}));
+    EXPECT_EQ(three.shape(), (topos::shape<3>{2, 1, 2}));
+    EXPECT_EQ(three.device(), d);
+  });
+}
+
+TEST(creation_functions, take_their_shape_from_braces) {
+  const topos::shape<2> expected{2, 3};
+
+  EXPECT_EQ(topos::empty<float>({2, 3}).shape(), expected);
+  EXPECT_EQ(topos::zeros<float>({2, 3}).shape(), expected);
+  EXPECT_EQ(topos::ones<float>({2, 3}).shape(), expected);
+  EXPECT_EQ(values_of(topos::full<float>({1, 2}, 7)), (std::vector<float>{7, 7}));
+  EXPECT_EQ(topos::reshape(topos::arange<float>(6), {2, -1}).shape(), expected);
+  EXPECT_EQ(topos::broadcast_to(topos::zeros<float>({3}), {2, 3}).shape(), expected);
 }
 
 TEST(empty, has_its_shape) {

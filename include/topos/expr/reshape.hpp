@@ -3,6 +3,7 @@
 
 /// The elements of an expression in row-major order under another shape.
 
+#include <array>
 #include <topos/expr/expression.hpp>
 
 namespace topos {
@@ -94,6 +95,11 @@ template <std::size_t N, operand X>
     return detail::strided_node<source, N>(node.source,
                                            detail::layout<N>::dense(to, node.where.offset));
   }
+}
+template <std::size_t N, operand X>
+[[nodiscard]] auto reshape(const X& x, const index_t (&extents)[N],
+                           std::source_location where = std::source_location::current()) {
+  return reshape(x, std::to_array(extents), where);
 }
 
 }  // namespace topos

@@ -120,5 +120,10 @@ template <std::size_t N, operand X>
   }
   return detail::seen_as(x, detail::broadcast_view<N>{extents});
 }
+template <std::size_t N, operand X>
+[[nodiscard]] auto broadcast_to(const X& x, const index_t (&extents)[N],
+                                std::source_location where = std::source_location::current()) {
+  return broadcast_to(x, std::to_array(extents), where);
+}
 
 }  // namespace topos

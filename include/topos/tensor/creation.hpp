@@ -2,7 +2,10 @@
 #pragma once
 
 /// New tensors.
+///
+/// A shape may be given in braces: `zeros<float>({2, 3})`.
 
+#include <array>
 #include <span>
 #include <topos/expr/generators.hpp>
 #include <topos/tensor/placement.hpp>
@@ -17,6 +20,12 @@ template <element T, std::size_t Rank>
                                     std::source_location where = std::source_location::current()) {
   return tensor<T, Rank>(extents, d, where);
 }
+template <element T, std::size_t Rank>
+[[nodiscard]] tensor<T, Rank> empty(const index_t (&extents)[Rank],
+                                    device d = default_device::current(),
+                                    std::source_location where = std::source_location::current()) {
+  return empty<T>(std::to_array(extents), d, where);
+}
 
 /// A tensor that holds `value` everywhere; returns at once.
 template <element T, std::size_t Rank>
@@ -26,6 +35,12 @@ template <element T, std::size_t Rank>
   (void)size_of_shape(extents, where);
   return tensor<T, Rank>(detail::filled<T>(value, extents, d), where);
 }
+template <element T, std::size_t Rank>
+[[nodiscard]] tensor<T, Rank> full(const index_t (&extents)[Rank], std::type_identity_t<T> value,
+                                   device d = default_device::current(),
+                                   std::source_location where = std::source_location::current()) {
+  return full<T>(std::to_array(extents), value, d, where);
+}
 
 /// A tensor of zeros; returns at once.
 template <element T, std::size_t Rank>
@@ -33,12 +48,24 @@ template <element T, std::size_t Rank>
                                     std::source_location where = std::source_location::current()) {
   return full<T, Rank>(extents, T{}, d, where);
 }
+template <element T, std::size_t Rank>
+[[nodiscard]] tensor<T, Rank> zeros(const index_t (&extents)[Rank],
+                                    device d = default_device::current(),
+                                    std::source_location where = std::source_location::current()) {
+  return zeros<T>(std::to_array(extents), d, where);
+}
 
 /// A tensor of ones; returns at once.
 template <element T, std::size_t Rank>
 [[nodiscard]] tensor<T, Rank> ones(shape<Rank> extents, device d = default_device::current(),
                                    std::source_location where = std::source_location::current()) {
   return full<T, Rank>(extents, T(1.0f), d, where);
+}
+template <element T, std::size_t Rank>
+[[nodiscard]] tensor<T, Rank> ones(const index_t (&extents)[Rank],
+                                   device d = default_device::current(),
+                                   std::source_location where = std::source_location::current()) {
+  return ones<T>(std::to_array(extents), d, where);
 }
 
 /// A copy of host memory, row-major, of a shape. Blocks until the memory is copied. Throws
@@ -55,6 +82,24 @@ template <element T, std::size_t Rank>
   tensor<T, Rank> result(extents, d, where);
   detail::copy_from_host(result.memory(), 0, values.data(), values.size_bytes(), where);
   return result;
+}
+
+/// A tensor of the values in braces, which may be nested: `array({1, 2, 3})`,
+/// `array<float>({{1, 2}, {3, 4}})`. Blocks until they are copied.
+template <element T, std::size_t N>
+[[nodiscard]] tensor<T, 1> array(const T (&values)[N], device d = default_device::current(),
+                                 std::source_location where = std::source_location::current()) {
+  return from_host<T, 1>(values, {N}, d, where);
+}
+template <element T, std::size_t N, std::size_t M>
+[[nodiscard]] tensor<T, 2> array(const T (&values)[N][M], device d = default_device::current(),
+                                 std::source_location where = std::source_location::current()) {
+  return from_host<T, 2>(std::span<const T>(*values, N * M), {N, M}, d, where);
+}
+template <element T, std::size_t N, std::size_t M, std::size_t L>
+[[nodiscard]] tensor<T, 3> array(const T (&values)[N][M][L], device d = default_device::current(),
+                                 std::source_location where = std::source_location::current()) {
+  return from_host<T, 3>(std::span<const T>(**values, N * M * L), {N, M, L}, d, where);
 }
 
 /// Tensors like another: of its shape, on its device, and of its element type unless another is
