@@ -10,6 +10,7 @@
 #include <string>
 #include <thread>
 #include <topos/async/in_place_scope.hpp>
+#include <topos/async/queue_scope.hpp>
 #include <topos/tensor/enqueue.hpp>
 #include <type_traits>
 #include <vector>
@@ -169,6 +170,42 @@ TEST(enqueue, takes_reductions_and_scans) {
     EXPECT_EQ(values_of(total), std::vector<double>{10});
     EXPECT_EQ(values_of(x), (std::vector<double>{1, 3, 6, 10}));
   });
+}
+
+// Team policies, reductions and scans, of a thread's own.
+void expect_patterns_work(topos::device d) {
+  const auto x = support::tensor_on<2>(d, {3, 2}, std::vector<int>{1, 2, 3, 4, 5, 6});
+  auto rows = topos::zeros<double, 1>({3}, d);
+  auto total = topos::zeros<double, 0>({}, d);
+
+  enqueue(d, reads(x), writes(rows), row_sums{});
+  enqueue(d, reads(), writes(total, rows), sums{});
+
+  EXPECT_EQ(values_of(total), std::vector<double>{21});
+  EXPECT_EQ(values_of(rows), (std::vector<double>{3, 10, 21}));
+}
+
+TEST(enqueue, takes_every_pattern_in_further_queues) {
+  on_each_device([](topos::device d) {
+    const topos::queue_scope scope(topos::queue{d});
+    for (int i = 0; i < 10; ++i) expect_patterns_work(d);
+  });
+}
+
+TEST(enqueue, takes_every_pattern_in_place_from_many_threads) {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([] {
+      const topos::in_place_scope scope;
+      for (int i = 0; i < 50; ++i) expect_patterns_work(topos::cpu());
+    });
+  }
+  for (std::thread& t : threads) t.join();
+}
+
+TEST(enqueue, takes_every_pattern_on_the_users_instance) {
+  const topos::queue_scope scope(topos::queue::adopt(topos::backend::host::execution_space()));
+  expect_patterns_work(topos::cpu());
 }
 
 TEST(enqueue, is_in_order_with_all_else) {

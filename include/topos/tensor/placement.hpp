@@ -72,7 +72,8 @@ inline void copy_from_host(const buffer& to, std::size_t byte_offset, const void
 
 /// The tensor on a device: itself, without a copy, if it is there already. A copy to the CPU
 /// returns at once, if it has no more than 256 MiB; a copy to a GPU blocks until the source is
-/// computed and read, and goes on beside what the GPU computes. See transfer_guard.
+/// computed and read, and goes on beside what the GPU computes. What comes to the CPU lies in
+/// pinned memory, which memory_stats does not count. See transfer_guard.
 template <element T, std::size_t Rank>
 [[nodiscard]] tensor<T, Rank> device_put(
     const tensor<T, Rank>& x, device d,
