@@ -36,7 +36,7 @@ def prepare(title, texts, orders, peers):
     for order in orders:
         for name, peer in peers.items():
             # sentence-transformers has one order, its own.
-            if order != orders[0] and len(peer.variants) == 1:
+            if order != orders[0] and len(peer.greeting["variants"]) == 1:
                 continue
             tuned = peer.ask(
                 "prepare", texts=texts, order=order, sample=TUNING_SAMPLE, variant=variants.get((name, orders[0]))
@@ -72,7 +72,7 @@ def compare(title, program_arguments, texts, orders, count, ours, peers, rounds)
 
 
 def label(name, peer, order, orders):
-    if len(orders) == 1 or len(peer.variants) == 1:
+    if len(orders) == 1 or len(peer.greeting["variants"]) == 1:
         return name
     return f"{name}, " + ("sorted by length" if order == "length" else "in the order of the input")
 
@@ -122,7 +122,7 @@ def main():
                 say(f"loading {name}")
                 log = options.peers_dir / f"{pathlib.Path(script).stem}.log"
                 peers[name] = workers.enter_context(
-                    worker(name, HERE / script, options.model, files.exports(), options.threads, log))
+                    worker(name, HERE / script, [options.model, files.exports(), options.threads], options.threads, log))
                 result.data["versions"].update(peers[name].versions)
             if not options.speed:
                 encoder_checks.check_results(result, files, ours, peers, say)

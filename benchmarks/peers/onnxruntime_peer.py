@@ -8,7 +8,7 @@ import numpy
 import onnxruntime
 import tokenizers
 
-import worker
+import encoder_peer
 from batches import load_tokenizer, padded_batches
 
 
@@ -53,4 +53,4 @@ class onnxruntime_peer:
 
 
 if __name__ == "__main__":
-    worker.serve(onnxruntime_peer)
+    encoder_peer.serve(onnxruntime_peer)

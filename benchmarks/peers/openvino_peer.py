@@ -7,7 +7,7 @@ import numpy
 import openvino
 import tokenizers
 
-import worker
+import encoder_peer
 from batches import load_tokenizer, padded_batches
 
 
@@ -46,4 +46,4 @@ class openvino_peer:
 
 
 if __name__ == "__main__":
-    worker.serve(openvino_peer)
+    encoder_peer.serve(openvino_peer)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """sentence-transformers on PyTorch. It sorts the texts by length itself, so that both orders are one."""
-import worker
+import encoder_peer
 from batches import BATCH_SIZE
 from embeddings import encode, load
 
@@ -27,4 +27,4 @@ class sentence_transformers_peer:
 
 
 if __name__ == "__main__":
-    worker.serve(sentence_transformers_peer)
+    encoder_peer.serve(sentence_transformers_peer)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A peer in a process of its own, which keeps its model loaded and sleeps until it is asked.
+"""A peer in a process of its own, which stays loaded and sleeps until it is asked.
 
-One JSON object a line in each direction. Requests: texts (name; text and count, or path and every), prepare (texts, order,
-sample) and encode (texts, order, variant, output).
+One JSON object a line in each direction. A request names one of the peer's methods, by `request`, and its arguments;
+the first line that a peer sends is its greeting, which holds its versions.
 """
 import contextlib
 import json
@@ -11,68 +11,19 @@ import pathlib
 import signal
 import subprocess
 import sys
-import time
 import traceback
-
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts" / "reference"))
 
 
 class worker_failed(Exception):
     """A peer could not do what it was asked."""
 
 
-class server:
-    """Answers requests for one peer: an object with variants, a list of names, versions, a dict, and
-    encode(texts, order, variant), which gives float32 [texts, dimension] in the order of texts."""
-
-    def __init__(self, peer):
-        self.peer = peer
-        self.named_texts = {}
-
-    def texts(self, name, path=None, text=None, count=None, every=1):
-        from tokens import read_texts
-
-        self.named_texts[name] = read_texts(path)[::every] if path else [text] * count
-        return {"count": len(self.named_texts[name])}
-
-    def timed(self, texts, order, variant):
-        start = time.perf_counter()
-        embeddings = self.peer.encode(texts, order, variant)
-        return embeddings, len(texts) / (time.perf_counter() - start)
-
-    def prepare(self, texts, order, sample, variant=None):
-        """Finds the peer's fastest variant, unless one is given, on a sample of these texts, and warms it."""
-        texts = self.named_texts[texts]
-        # Every so many-th text: a sample as mixed as the whole.
-        some = texts[:: max(1, len(texts) // sample)]
-        if variant:
-            self.peer.encode(some, order, variant)
-            return {"variant": variant, "trials": {}}
-        trials = dict.fromkeys(self.peer.variants, 0.0)
-        # The first turn is what each variant does once per shape, not its speed.
-        for turn in range(4 if len(trials) > 1 else 0):
-            for variant in trials:
-                rate = self.timed(some, order, variant)[1]
-                trials[variant] = max(trials[variant], rate if turn else 0.0)
-        best = max(trials, key=trials.get)
-        self.peer.encode(texts[:2000], order, best)
-        return {"variant": best, "trials": trials}
-
-    def encode(self, texts, order, variant, output=None):
-        embeddings, rate = self.timed(self.named_texts[texts], order, variant)
-        if output:
-            import numpy
-
-            numpy.save(output, embeddings)
-        return {"texts_per_second": rate}
-
-
 def serve(make_peer):
-    """Runs a worker until its input ends; make_peer(model, onnx, threads) loads the peer."""
+    """Runs a worker until its input ends. make_peer(*arguments) loads the peer: an object with greeting(), and with
+    requests, the names of the methods that may be asked for."""
     replies = os.fdopen(os.dup(1), "w", buffering=1)
     # Whatever a library prints must not mix with the replies.
     os.dup2(2, 1)
-    model, onnx, threads = sys.argv[1], sys.argv[2], int(sys.argv[3])
 
     def answer(work):
         try:
@@ -83,12 +34,12 @@ def serve(make_peer):
         replies.write(json.dumps(reply) + "\n")
         return reply
 
-    state = None
+    peer = None
 
     def start():
-        nonlocal state
-        state = server(make_peer(model, onnx, threads))
-        return {"variants": list(state.peer.variants), "versions": state.peer.versions}
+        nonlocal peer
+        peer = make_peer(*sys.argv[1:])
+        return peer.greeting()
 
     if "error" in answer(start):
         return
@@ -96,15 +47,14 @@ def serve(make_peer):
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for line in sys.stdin:
         request = json.loads(line)
-        name = request.pop("request")
-        work = {"texts": state.texts, "prepare": state.prepare, "encode": state.encode}[name]
-        answer(lambda: work(**request))
+        method = {name: getattr(peer, name) for name in peer.requests}[request.pop("request")]
+        answer(lambda: method(**request))
 
 
 class worker:
     """The other end: starts a peer's script and talks to it. A context manager."""
 
-    def __init__(self, name, script, model, onnx, threads, log):
+    def __init__(self, name, script, arguments, threads, log):
         self.name, self.log = name, pathlib.Path(log)
         count = str(threads)
         environment = dict(
@@ -117,7 +67,7 @@ class worker:
         )
         with open(self.log, "wb") as messages:
             self.process = subprocess.Popen(
-                [sys.executable, str(script), str(model), str(onnx), count],
+                [sys.executable, str(script), *map(str, arguments)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=messages,
@@ -125,11 +75,11 @@ class worker:
                 text=True,
             )
         try:
-            ready = self.reply()
+            self.greeting = self.reply()
         except worker_failed:
             self.close()
             raise
-        self.variants, self.versions = ready["variants"], ready["versions"]
+        self.versions = self.greeting["versions"]
 
     def reply(self):
         line = self.process.stdout.readline()

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compares topos' array core with JAX, PyTorch, xtensor and a bare loop; array_options.py says how."""
+import contextlib
+import json
+import os
+import pathlib
+import sys
+import time
+
+from array_options import parse
+from array_report import array_report
+from array_rows import BENCHMARK_SIDES, LOOP, ROWS, TOPOS, XTENSOR
+from benchmark_programs import benchmark_failed, benchmark_programs
+from report import distinct_cores
+from worker import worker, worker_failed
+
+HERE = pathlib.Path(__file__).resolve().parent
+PEERS = {"JAX": "jax_peer.py", "PyTorch": "torch_peer.py"}
+# Long enough for every library's threads to stop spinning for work.
+SETTLE_SECONDS = 0.3
+
+
+def say(message):
+    print(f"compare: {message}", file=sys.stderr, flush=True)
+
+
+def sides_of(row, programs, peers):
+    """{side: function of seconds that gives (seconds of one call, counters)}, topos first."""
+    sides = {}
+    for side in BENCHMARK_SIDES:
+        name = row.benchmark(side)
+        if name in programs:
+            sides[side] = lambda seconds, name=name: programs.measure(name, seconds)
+    for peer in peers.values():
+        if row.key in peer.greeting["workloads"]:
+            for variant in peer.greeting["variants"]:
+                sides[variant] = lambda seconds, peer=peer, variant=variant: (
+                    peer.ask("measure", workload=row.key, variant=variant, seconds=seconds)["seconds"], {})
+    return sides
+
+
+def measure(rows, programs, peers, options, result):
+    everyone = {row: sides_of(row, programs, peers) for row in rows}
+    times = {row: {side: [] for side in sides} for row, sides in everyone.items()}
+    counters = {}
+    for turn in range(options.rounds):
+        for row, sides in everyone.items():
+            for side, run in sides.items():
+                time.sleep(SETTLE_SECONDS)
+                seconds, found = run(options.seconds)
+                times[row][side].append(seconds)
+                if side == TOPOS:
+                    counters[row] = found
+            say(f"round {turn + 1} of {options.rounds}: {row.key}")
+    for row in rows:
+        if times[row]:
+            result.row(row, times[row], counters.get(row, {}))
+        if TOPOS not in times[row]:
+            result.leave_out(row.key, "topos has no benchmark of it")
+
+
+def main():
+    options = parse(sys.argv[1:])
+    rows = [row for row in ROWS if options.rows.search(row.key)]
+    if not rows:
+        say(f"no row is named like {options.rows.pattern!r}; there is: {', '.join(row.key for row in ROWS)}")
+        return 2
+    # Every side gets the same CPUs; children inherit them.
+    cpus = distinct_cores(options.threads)
+    if len(cpus) < options.threads:
+        say(f"only {len(cpus)} CPUs for {options.threads} threads")
+    os.sched_setaffinity(0, cpus)
+    load = os.getloadavg()[0]
+    if load > 0.5:
+        say(f"the machine is busy (load average {load:.1f}): times will be long and uneven")
+    result = array_report({"threads": options.threads, "rounds": options.rounds, "seconds": options.seconds})
+    result.data["load_average_before"] = load
+    try:
+        programs = benchmark_programs(options.programs, options.threads)
+        for side in (LOOP, XTENSOR):
+            if not any(row.benchmark(side) in programs for row in ROWS):
+                result.leave_out(side, "its program was not built; cmake says what it needs")
+        with contextlib.ExitStack() as workers:
+            peers = {}
+            for name, script in PEERS.items():
+                say(f"loading {name}")
+                log = options.peers_dir / f"{pathlib.Path(script).stem}.log"
+                peers[name] = workers.enter_context(
+                    worker(name, HERE / script, [options.threads], options.threads, log))
+                result.data["versions"].update(peers[name].versions)
+            measure(rows, programs, peers, options, result)
+    except (benchmark_failed, worker_failed, OSError) as error:
+        print(f"compare: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    print(result.text())
+    if options.json:
+        options.json.write_text(json.dumps(result.data, indent=2, ensure_ascii=False) + "\n", "utf-8")
+    return 0 if result.all_met else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

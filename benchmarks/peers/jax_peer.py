@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""JAX on the CPU, whole workloads compiled by jax.jit and operation by operation."""
+import os
+
+import array_peer
+from array_peer import workload
+
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+
+
+def chain(x):
+    import jax.numpy as jnp
+
+    return x**0.5 - jnp.log(jnp.abs(x))
+
+
+class jax_peer:
+    def __init__(self, threads):
+        del threads  # as many as the process has CPUs
+        import jax
+        import jax.numpy as jnp
+        import jaxlib
+
+        # The numbers of topos' default key layout.
+        jax.config.update("jax_threefry_partitionable", False)
+        self.wait = jax.block_until_ready
+        self.variants = {"JAX jit": jax.jit, "JAX eager": lambda compute: compute}
+        self.versions = {"jax": jax.__version__, "jaxlib": jaxlib.__version__}
+
+        def normal(*shape):
+            return lambda: (jax.random.normal(jax.random.key(1), shape, jnp.float32),)
+
+        def positive(*shape):
+            return lambda: (jax.random.uniform(jax.random.key(1), shape, jnp.float32, 0.0, 100.0),)
+
+        def products(*shape):
+            return lambda: (normal(*shape)()[0], normal(*shape)()[0])
+
+        def uniform_powers():
+            x = jax.random.uniform(jax.random.key(0), (100_000_000,), jnp.float32)
+            y = x**2 - 0.5
+            return y**3 - 0.2
+
+        def layer_norm(x, weight, bias):
+            mean = jnp.mean(x, axis=-1, keepdims=True)
+            variance = jnp.mean(jnp.square(x - mean), axis=-1, keepdims=True)
+            return (x - mean) * jax.lax.rsqrt(variance + 1e-5) * weight + bias
+
+        million, whole = 1_000_000, (10_000, 10_000)
+        self.workloads = {
+            "map/linspace_sqrt_log/10000000": workload(tuple, lambda: chain(jnp.linspace(0.0, 100.0, 10 * million))),
+            "map/sqrt_log/10000000": workload(positive(10 * million), chain),
+            "random/uniform_powers/100000000": workload(tuple, uniform_powers),
+            "map/powers/100000000": workload(normal(100 * million), lambda x: (x**2 - 0.5) ** 3 - 0.2),
+            "reduce/sum/100000000": workload(normal(100 * million), jnp.sum),
+            "reduce/max/100000000": workload(normal(100 * million), jnp.max),
+            "reduce/argmax/100000000": workload(normal(100 * million), jnp.argmax),
+            "reduce/mean_rows/10000x10000": workload(normal(*whole), lambda x: jnp.mean(x, axis=1)),
+            "reduce/mean_columns/10000x10000": workload(normal(*whole), lambda x: jnp.mean(x, axis=0)),
+            "reduce/softmax/10000x10000": workload(normal(*whole), lambda x: jax.nn.softmax(x, axis=-1)),
+            "reduce/layer_norm/10000x10000": workload(
+                lambda: (*normal(*whole)(), jnp.ones(10_000), jnp.zeros(10_000)), layer_norm
+            ),
+            "reduce/min_max/100000000": workload(normal(100 * million), lambda x: (jnp.min(x), jnp.max(x))),
+            "view/transpose/2500x4000": workload(normal(2500, 4000), jnp.transpose),
+            "view/strided/5000x8000": workload(normal(5000, 8000), lambda x: x[::2, 1::2]),
+            "view/broadcast_add/2500x4000": workload(
+                lambda: (*normal(2500, 4000)(), *normal(4000)(), *normal(2500, 1)()), lambda x, row, column: x + row + column
+            ),
+            "map/where/10000000": workload(products(10 * million), lambda x, y: jnp.where(x > 0, x, y)),
+            "scan/cumsum/10000000": workload(normal(10 * million), jnp.cumsum),
+            "sort/sort/10000000": workload(normal(10 * million), jnp.sort),
+            **{f"matmul/{n}": workload(products(n, n), jnp.matmul) for n in (256, 1024, 2048)},
+            "matmul/64x128": workload(products(64, 128, 128), jnp.matmul),
+            "dispatch/add/16": workload(normal(16), lambda x: x + 1.0, waits=False),
+            "dispatch/add_wait/16": workload(normal(16), lambda x: x + 1.0),
+            "dispatch/sqrt_log/10000000": workload(positive(10 * million), chain, waits=False),
+        }
+
+
+if __name__ == "__main__":
+    array_peer.serve(jax_peer)

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""PyTorch on the CPU, operation by operation."""
+import array_peer
+from array_peer import workload
+
+
+class torch_peer:
+    def __init__(self, threads):
+        import torch
+
+        torch.set_num_threads(threads)
+        torch.set_grad_enabled(False)
+        torch.manual_seed(1)
+        self.wait = lambda result: result  # every call has its result when it returns
+        self.variants = {"PyTorch": lambda compute: compute}
+        self.versions = {"torch": torch.__version__}
+
+        def normal(*shape):
+            return lambda: (torch.randn(shape),)
+
+        def products(*shape):
+            return lambda: (torch.randn(shape), torch.randn(shape))
+
+        def chain(x):
+            return x**0.5 - torch.log(torch.abs(x))
+
+        def uniform_powers():
+            x = torch.rand(100_000_000)
+            y = x**2 - 0.5
+            return y**3 - 0.2
+
+        million, whole = 1_000_000, (10_000, 10_000)
+        self.workloads = {
+            "map/linspace_sqrt_log/10000000": workload(tuple, lambda: chain(torch.linspace(0, 100, 10 * million))),
+            "map/sqrt_log/10000000": workload(lambda: (torch.rand(10 * million) * 100,), chain),
+            "random/uniform_powers/100000000": workload(tuple, uniform_powers),
+            "map/powers/100000000": workload(normal(100 * million), lambda x: (x**2 - 0.5) ** 3 - 0.2),
+            "reduce/sum/100000000": workload(normal(100 * million), torch.sum),
+            "reduce/max/100000000": workload(normal(100 * million), torch.max),
+            "reduce/argmax/100000000": workload(normal(100 * million), torch.argmax),
+            "reduce/mean_rows/10000x10000": workload(normal(*whole), lambda x: torch.mean(x, 1)),
+            "reduce/mean_columns/10000x10000": workload(normal(*whole), lambda x: torch.mean(x, 0)),
+            "reduce/softmax/10000x10000": workload(normal(*whole), lambda x: torch.softmax(x, -1)),
+            "reduce/layer_norm/10000x10000": workload(
+                lambda: (*normal(*whole)(), torch.ones(10_000), torch.zeros(10_000)),
+                lambda x, weight, bias: torch.nn.functional.layer_norm(x, (10_000,), weight, bias, 1e-5),
+            ),
+            "reduce/min_max/100000000": workload(normal(100 * million), torch.aminmax),
+            "view/transpose/2500x4000": workload(normal(2500, 4000), lambda x: x.T.contiguous()),
+            "view/strided/5000x8000": workload(normal(5000, 8000), lambda x: x[::2, 1::2].contiguous()),
+            "view/broadcast_add/2500x4000": workload(
+                lambda: (*normal(2500, 4000)(), *normal(4000)(), *normal(2500, 1)()), lambda x, row, column: x + row + column
+            ),
+            "map/where/10000000": workload(products(10 * million), lambda x, y: torch.where(x > 0, x, y)),
+            "scan/cumsum/10000000": workload(normal(10 * million), lambda x: torch.cumsum(x, 0)),
+            "sort/sort/10000000": workload(normal(10 * million), lambda x: torch.sort(x).values),
+            **{f"matmul/{n}": workload(products(n, n), torch.matmul) for n in (256, 1024, 2048)},
+            "matmul/64x128": workload(products(64, 128, 128), torch.matmul),
+            "dispatch/add/16": workload(normal(16), lambda x: x + 1.0, waits=False),
+            "dispatch/add_wait/16": workload(normal(16), lambda x: x + 1.0),
+            "dispatch/sqrt_log/10000000": workload(lambda: (torch.rand(10 * million) * 100,), chain, waits=False),
+        }
+
+
+if __name__ == "__main__":
+    array_peer.serve(torch_peer)
