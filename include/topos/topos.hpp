@@ -5,6 +5,8 @@
 
 #include <topos/async/event.hpp>
 #include <topos/async/in_place_scope.hpp>
+#include <topos/async/queue.hpp>
+#include <topos/async/queue_scope.hpp>
 #include <topos/core/broadcast.hpp>
 #include <topos/core/config.hpp>
 #include <topos/core/dtype.hpp>
@@ -28,10 +30,15 @@
 #include <topos/memory/memory_stats.hpp>
 #include <topos/memory/pool.hpp>
 #include <topos/tensor/concatenate.hpp>
+#include <topos/tensor/coroutine.hpp>
 #include <topos/tensor/creation.hpp>
+#include <topos/tensor/enqueue.hpp>
 #include <topos/tensor/eval.hpp>
 #include <topos/tensor/explain.hpp>
 #include <topos/tensor/from_blob.hpp>
+#include <topos/tensor/on_ready.hpp>
+#include <topos/tensor/origin.hpp>
 #include <topos/tensor/placement.hpp>
 #include <topos/tensor/print.hpp>
 #include <topos/tensor/tensor.hpp>
+#include <topos/tensor/transfer_guard.hpp>

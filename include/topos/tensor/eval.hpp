@@ -58,7 +58,7 @@ void submit_job(const Job& made, std::source_location where) {
   queue_of(made.result.device(), where)
       .submit(
           made.reads, {made.result.memory()}, made.plan.size(),
-          [plan = made.plan](const auto& stream) { plan.launch(stream); }, "eval", where);
+          [plan = made.plan](const auto& stream) { plan.launch(stream); }, "topos::eval", where);
 }
 
 // Whether the jobs may share a launch: the same grid, and nothing that could fail for one alone.
@@ -102,7 +102,7 @@ void submit_joined(std::source_location where, const Jobs&... jobs) {
                 },
                 plans);
           },
-          "eval", where);
+          "topos::eval", where);
 }
 
 template <class... Jobs>

@@ -135,56 +135,61 @@ struct logaddexp_op : widening {
 /// a square root.
 template <class T>
 struct power_op : widening {
+  enum class way : char { root, square, cube, products, general };
+
   T exponent;
   int whole;  // the exponent where it is a small whole number
-  enum class way : char { general, products, root } by;
+  way by;
 
   static power_op of(T exponent) {
     constexpr int most = 64;
     if (exponent == T(0.5)) return {{}, exponent, 0, way::root};
     if (exponent >= T(-most) && exponent <= T(most) &&
         static_cast<T>(static_cast<int>(exponent)) == exponent) {
-      return {{}, exponent, static_cast<int>(exponent), way::products};
+      const int n = static_cast<int>(exponent);
+      return {{}, exponent, n, n == 2 ? way::square : n == 3 ? way::cube : way::products};
     }
     return {{}, exponent, 0, way::general};
   }
 
   KOKKOS_FUNCTION T operator()(T x) const {
     if (by == way::root) return Kokkos::sqrt(x);
-    if (by == way::products) {
-      const T result = product(x, T(1));
-      return whole < 0 ? T(1) / result : result;
-    }
-    return Kokkos::pow(x, exponent);
+    if (by == way::square) return x * x;
+    if (by == way::cube) return x * x * x;
+    if (by == way::general) return Kokkos::pow(x, exponent);
+    const T result = product(x, T(1));
+    return whole < 0 ? T(1) / result : result;
   }
   template <floating_lanes B>
   B lanes(const B& x) const {
     if (by == way::root) return lane::sqrt(x);
-    if (by == way::products) {
-      const B one = lane::splat(T(1));
-      const B result = product(x, one);
-      return whole < 0 ? one / result : result;
-    }
-    return lane::each(*this, x);
+    if (by == way::square) return x * x;
+    if (by == way::cube) return x * x * x;
+    return rare(x);
   }
 
  private:
+  // Out of line: what is inlined into a loop should be short.
+  template <class B>
+  [[gnu::noinline]] B rare(const B& x) const {
+    if (by == way::general) return lane::each(*this, x);
+    const B one = lane::splat(T(1));
+    const B result = product(x, one);
+    return whole < 0 ? one / result : result;
+  }
+
   // By squares, in the order of JAX's integer_pow.
   template <class X>
   KOKKOS_FUNCTION X product(const X& x, const X& one) const {
-    int n = whole < 0 ? -whole : whole;
-    if (n == 2) return x * x;
-    if (n == 3) return x * x * x;
     X result = one;
     X square = x;
     bool first = true;
-    while (n > 0) {
+    for (int n = whole < 0 ? -whole : whole; n > 0; n >>= 1) {
       if ((n & 1) != 0) {
         result = first ? square : result * square;
         first = false;
       }
-      n >>= 1;
-      if (n > 0) square = square * square;
+      if (n > 1) square = square * square;
     }
     return result;
   }
