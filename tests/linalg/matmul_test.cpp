@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Products of matrices against NumPy's, to the bit.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <topos/async/in_place_scope.hpp>
+#include <topos/linalg/matmul.hpp>
+#include <vector>
+
+#include "numpy_cases.hpp"
+
+namespace {
+
+using support::contains;
+using support::cut_from;
+using support::extents_t;
+using support::matmul_case;
+using support::on_each_device;
+using support::operand_values;
+using support::refusal;
+using support::shaped;
+using support::values_of;
+using topos::index_t;
+using topos::matmul;
+using topos::tensor;
+
+template <class A, class B>
+concept multiplies = requires(const A& a, const B& b) {
+  matmul(a, b);
+};
+
+static_assert(multiplies<tensor<float, 2>, tensor<double, 1>>);
+static_assert(!multiplies<tensor<float, 2>, float>);
+static_assert(
+    std::is_same_v<decltype(matmul(tensor<float, 1>(), tensor<float, 3>())), tensor<float, 2>>);
+static_assert(std::is_same_v<decltype(matmul(tensor<topos::f16, 2>(), tensor<float, 4>())),
+                             tensor<float, 4>>);
+
+// The tensor's matrices, stored by columns.
+template <class T, std::size_t Rank>
+auto stored_by_columns(const tensor<T, Rank>& x) {
+  return tensor<T, Rank>(topos::swapaxes(x, -1, -2));
+}
+
+// matmul of a case, its operands stored by rows and by columns.
+template <std::size_t A, std::size_t B, class T>
+void check_case(topos::device d, const matmul_case& c,
+                const support::expected_results<T>& expected) {
+  const auto a = shaped<A>(d, c.a, operand_values<T>(c.a, cut_from::start));
+  const auto b = shaped<B>(d, c.b, operand_values<T>(c.b, cut_from::second));
+  expected.check(values_of(matmul(a, b)));
+  if constexpr (A >= 2) {
+    const auto by_columns = stored_by_columns(a);
+    expected.check(values_of(matmul(topos::swapaxes(by_columns, -1, -2), b)));
+  }
+  if constexpr (B >= 2) {
+    const auto by_columns = stored_by_columns(b);
+    expected.check(values_of(matmul(a, topos::swapaxes(by_columns, -1, -2))));
+  }
+}
+
+// The cases of some ranks; the others are passed over.
+template <class T, std::size_t... Ranks>
+void check_cases(topos::device d, std::index_sequence<Ranks...> /*ten for each of a, one for b*/) {
+  support::expected_results<T> expected("matmul");
+  for (const matmul_case& c : support::matmul_cases()) {
+    SCOPED_TRACE(topos::to_string(c.a) + " and " + topos::to_string(c.b));
+    const std::size_t ranks = 10 * c.a.size() + c.b.size();
+    ((ranks == Ranks ? check_case<Ranks / 10, Ranks % 10>(d, c, expected) : void()), ...);
+    expected.skip(support::result_size(c));
+  }
+  EXPECT_TRUE(expected.at_end());
+}
+
+template <class T>
+class matmul_of : public testing::Test {};
+using types =
+    testing::Types<double, topos::f16, topos::bf16, Kokkos::complex<float>, Kokkos::complex<double>,
+                   std::int8_t, std::int32_t, std::uint64_t, bool>;
+TYPED_TEST_SUITE(matmul_of, types);
+
+TEST(matmul, gives_numpys_products_at_every_rank) {
+  on_each_device([](topos::device d) {
+    check_cases<float>(d,
+                       std::index_sequence<11, 12, 21, 22, 33, 32, 23, 13, 31, 43, 44, 65, 88>{});
+  });
+}
+
+TYPED_TEST(matmul_of, gives_numpys_products) {
+  on_each_device([](topos::device d) { check_cases<TypeParam>(d, std::index_sequence<22, 33>{}); });
+}
+
+TEST(matmul, takes_expressions_and_views) {
+  on_each_device([](topos::device d) {
+    const auto a = support::tensor_on<2>(d, {2, 3}, std::vector<float>{1, 2, 3, 4, 5, 6});
+    const auto b = support::tensor_on<2>(d, {3, 2}, std::vector<float>{1, 0, 2, -1, 0, 3});
+    const std::vector<float> product{5, 7, 14, 13};
+
+    EXPECT_EQ(values_of(matmul(a + 0.0f, b * 1.0f)), product);
+    EXPECT_EQ(values_of(matmul(topos::flip(topos::flip(a)), b)), product)
+        << "an expression of views";
+    // A view whose rows and columns both have gaps, and one that repeats a row.
+    const auto wide =
+        support::tensor_on<2>(d, {2, 6}, std::vector<float>{1, 9, 2, 9, 3, 9, 4, 9, 5, 9, 6, 9});
+    EXPECT_EQ(values_of(matmul(topos::slice(wide, topos::range{}, topos::range{0, 6, 2}), b)),
+              product);
+    EXPECT_EQ(values_of(matmul(topos::broadcast_to(a.row(0), topos::shape<2>{2, 3}), b)),
+              (std::vector<float>{5, 7, 5, 7}));
+    // Columns of a matrix, which are no neighbours.
+    EXPECT_EQ(values_of(matmul(a, topos::slice(b, topos::range{}, 1))),
+              (std::vector<float>{7, 13}));
+    EXPECT_EQ(
+        values_of(matmul(topos::slice(a, topos::range{}, 2), b.reshape(topos::shape<2>{2, 3}))),
+        (std::vector<float>{-3, 0, 24}));
+    EXPECT_EQ(values_of(matmul(topos::flip(a, 0), b)), (std::vector<float>{14, 13, 5, 7}));
+  });
+}
+
+TEST(matmul, promotes_types) {
+  on_each_device([](topos::device d) {
+    const auto a = support::tensor_on<2>(d, {1, 2}, std::vector<std::int32_t>{1, 2});
+    const auto b = support::tensor_on<2>(d, {2, 1}, std::vector<float>{0.5f, 0.25f});
+    const auto c = matmul(a, b);
+    static_assert(std::is_same_v<decltype(c), const tensor<float, 2>>);
+    EXPECT_EQ(values_of(c), std::vector<float>{1});
+  });
+}
+
+TEST(matmul, multiplies_a_stack_by_one_matrix_and_one_by_a_stack) {
+  on_each_device([](topos::device d) {
+    const auto stack =
+        support::tensor_on<3>(d, {3, 4, 5}, operand_values<float>({60}, cut_from::start));
+    const auto one =
+        support::tensor_on<2>(d, {5, 2}, operand_values<float>({10}, cut_from::second));
+    const auto all = values_of(matmul(stack, one));
+    const auto turned = values_of(matmul(topos::transpose(one), topos::swapaxes(stack, -1, -2)));
+    for (index_t i = 0; i < 3; ++i) {
+      const std::vector<float> alone = values_of(matmul(stack.row(i), one));
+      EXPECT_TRUE(std::equal(alone.begin(), alone.end(), all.begin() + i * 8)) << i;
+      const auto across = values_of(tensor<float, 2>(topos::transpose(matmul(stack.row(i), one))));
+      EXPECT_TRUE(std::equal(across.begin(), across.end(), turned.begin() + i * 8)) << i;
+    }
+  });
+}
+
+TEST(matmul, gives_the_same_bits_for_any_number_of_threads_and_rows) {
+  if (topos::matmul_provider<float>(topos::device_kind::cpu) != "built-in")
+    GTEST_SKIP() << "a library multiplies";
+  const auto d = topos::cpu();
+  for (const auto& [m, k, n] :
+       {std::array<index_t, 3>{131, 700, 197}, {64, 1100, 48}, {520, 90, 400}}) {
+    const auto a = support::tensor_on<2>(d, {m, k}, support::varied(m * k));
+    const auto b = support::tensor_on<2>(d, {k, n}, support::varied(k * n, 2));
+    const std::vector<float> all = values_of(matmul(a, b));
+    const topos::in_place_scope one_thread;
+    EXPECT_TRUE(support::same_bits(values_of(matmul(a, b)), all)) << m << ' ' << k << ' ' << n;
+    for (const index_t rows : {1, 2, 7, 9}) {
+      const auto some = values_of(matmul(topos::slice(a, topos::range{3, 3 + rows}), b));
+      EXPECT_TRUE(support::same_bits(
+          some, std::vector<float>(all.begin() + 3 * n, all.begin() + (3 + rows) * n)))
+          << rows;
+    }
+  }
+}
+
+TEST(matmul, depends_on_its_operands_failures) {
+  on_each_device([](topos::device d) {
+    const tensor<float, 2> failed({3, 3}, d);
+    topos::detail::queue_of(d, std::source_location::current())
+        .submit({}, {failed.memory()}, topos::detail::always_queued,
+                [](const auto&) { throw std::domain_error("gone"); });
+    const auto good = topos::ones<float, 2>({3, 3}, d);
+
+    EXPECT_THROW(values_of(matmul(failed, good)), std::domain_error);
+    EXPECT_THROW(values_of(matmul(good, failed)), std::domain_error);
+    EXPECT_EQ(values_of(matmul(good, good)), std::vector<float>(9, 3));
+  });
+}
+
+TEST(matmul, names_both_operands_that_do_not_fit) {
+  const auto a = topos::zeros<float, 2>({2, 3}, topos::cpu());
+  const std::string columns =
+      refusal<topos::shape_mismatch>([&] { static_cast<void>(matmul(a, a)); });
+  const std::string row = refusal<topos::shape_mismatch>(
+      [&] { static_cast<void>(matmul(topos::zeros<float, 1>({4}, topos::cpu()), a)); });
+  const std::string stacks = refusal<topos::shape_mismatch>([&] {
+    static_cast<void>(matmul(topos::zeros<float, 3>({2, 4, 2}, topos::cpu()),
+                             topos::zeros<float, 3>({3, 2, 4}, topos::cpu())));
+  });
+
+  EXPECT_TRUE(contains(columns, "a (2, 3) on cpu") && contains(columns, "b (2, 3) on cpu"))
+      << columns;
+  EXPECT_TRUE(contains(columns, "3 columns") && contains(columns, "2 rows")) << columns;
+  EXPECT_TRUE(contains(row, "a (4,) on cpu")) << row;
+  EXPECT_TRUE(contains(stacks, "(2, 4, 2)") && contains(stacks, "(3, 2, 4)")) << stacks;
+}
+
+TEST(matmul, names_both_devices) {
+  if (topos::num_gpus() == 0) GTEST_SKIP() << "one device is not two: there is no GPU";
+  const auto here = topos::zeros<float, 2>({2, 2}, topos::cpu());
+  const auto there = topos::zeros<float, 2>({2, 2}, topos::gpu());
+  const std::string message =
+      refusal<topos::device_mismatch>([&] { static_cast<void>(matmul(here, there)); });
+  EXPECT_TRUE(contains(message, "a (2, 2) on cpu") && contains(message, "b (2, 2) on cuda:0"))
+      << message;
+}
+
+TEST(matmul, says_where_it_was_called) {
+  const auto a = topos::zeros<float, 2>({2, 3}, topos::cpu());
+  try {
+    static_cast<void>(matmul(a, a));
+    FAIL();
+  } catch (const topos::error& e) {
+    EXPECT_TRUE(contains(e.where().file_name(), "matmul_test.cpp"));
+  }
+}
+
+}  // namespace
