@@ -124,7 +124,7 @@ inline auto reduce_scalars(const Op& op, const Row& row, index_t first, index_t 
   for (; j + chains <= last; j += chains) {
     for (int c = 0; c < chains; ++c) chain[c] = op(chain[c], row[j + c]);
   }
-  for (int c = 0; j < last; ++j, ++c) chain[c] = op(chain[c], row[j]);
+  for (int c = 0; c < chains && j < last; ++j, ++c) chain[c] = op(chain[c], row[j]);
   join_chains(chain, op);
   return chain[0];
 }
