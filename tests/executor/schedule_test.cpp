@@ -11,13 +11,13 @@
 #include <vector>
 
 using namespace std::chrono_literals;
-using topos::detail::lane;
+using topos::detail::work_lane;
 using topos::detail::schedule;
 
 namespace {
 
 // Batches that are due at given times and write down when they ran.
-class diary_lane final : public lane {
+class diary_lane final : public work_lane {
  public:
   diary_lane(std::string name, std::vector<std::string>& diary, std::vector<time_point> dues)
       : name_(std::move(name)), diary_(diary), dues_(std::move(dues)) {}

@@ -47,7 +47,7 @@ struct request final : future_state<std::vector<Out>> {
 /// A batch of submissions closes when it holds `max_batch_size` items, or when its oldest has
 /// waited for `max_delay`; until a replica is free to start it, it grows.
 template <class In, class Out>
-class batch_queue final : public lane {
+class batch_queue final : public work_lane {
  public:
   using function = std::function<std::vector<Out>(std::size_t replica, std::span<const In> batch)>;
   using request_ptr = std::shared_ptr<request<In, Out>>;

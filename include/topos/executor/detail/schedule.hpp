@@ -14,13 +14,13 @@
 namespace topos::detail {
 
 /// One endpoint's waiting work, as the replicas see it: without its types.
-class lane {
+class work_lane {
  public:
   using time_point = time_source::time_point;
 
-  lane() = default;
-  lane(const lane&) = delete;
-  lane& operator=(const lane&) = delete;
+  work_lane() = default;
+  work_lane(const work_lane&) = delete;
+  work_lane& operator=(const work_lane&) = delete;
 
   /// When the next batch may start, or nothing if no work waits; `draining`: nobody will join it
   /// any more. The schedule's lock is held.
@@ -32,7 +32,7 @@ class lane {
                    std::size_t replica) noexcept = 0;
 
  protected:
-  ~lane() = default;
+  ~work_lane() = default;
 };
 
 /// The lock and the one queue of work of a set of replicas: who is free takes, of all endpoints,
@@ -44,8 +44,8 @@ class schedule {
   [[nodiscard]] const time_source& time() const noexcept { return time_; }
   [[nodiscard]] std::unique_lock<std::mutex> lock() { return std::unique_lock(mutex_); }
 
-  /// Lets the replicas take work from a lane; before the first `serve`.
-  void add(lane& work) { lanes_.push_back(&work); }
+  /// Lets the replicas take work from a work_lane; before the first `serve`.
+  void add(work_lane& work) { lanes_.push_back(&work); }
 
   /// One more batch may have become due, or due earlier.
   void work_came() { work_.notify_one(); }
@@ -69,9 +69,9 @@ class schedule {
   void serve(std::size_t replica) {
     std::unique_lock lock(mutex_);
     for (;;) {
-      lane* next = nullptr;
-      lane::time_point earliest{};
-      for (lane* candidate : lanes_) {
+      work_lane* next = nullptr;
+      work_lane::time_point earliest{};
+      for (work_lane* candidate : lanes_) {
         const auto due = candidate->due(stopping_);
         if (due && (next == nullptr || *due < earliest)) {
           next = candidate;
@@ -105,7 +105,7 @@ class schedule {
   std::condition_variable work_;
   std::condition_variable room_;
   std::condition_variable unblocked_;
-  std::vector<lane*> lanes_;
+  std::vector<work_lane*> lanes_;
   std::size_t blocked_ = 0;
   bool stopping_ = false;
 };
