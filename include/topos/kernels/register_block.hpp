@@ -9,6 +9,11 @@
 #include <topos/expr/lanes.hpp>
 #include <type_traits>
 
+#ifdef __NVCC__  // which passes the host compiler's pragmas on, but does not know them
+#pragma nv_diagnostic push
+#pragma nv_diag_suppress 1675
+#endif
+
 namespace topos::detail {
 
 /// a b + c, where integers wrap around and bool is the algebra of `and` and `or`.
@@ -128,6 +133,15 @@ struct block_arguments {
   bool add;      ///< c += a b, not c = a b
 };
 
+/// Writes or adds some of a batch.
+template <class T>
+inline void put(T* to, const lanes_t<T>& lanes, index_t count, bool add) {
+  T part[block_width<T>] = {};
+  if (add) std::copy_n(to, count, part);
+  store<T>(part, add ? sum<T>(load(part), lanes) : lanes);
+  std::copy_n(part, count, to);
+}
+
 /// c = a b or c += a b for `Rows` rows and `Batches` batches of columns. Each element is one chain
 /// of fused multiply-adds along k, to which c is added at the end.
 template <int Rows, int Batches, int Step, class T>
@@ -166,19 +180,26 @@ template <int Rows, int Batches, int Step, class T>
     a += Step;
     b += b_row;
   } while (--p > 0);
+  // Each way by itself, so that the sums of none leave their registers before.
+  if (of.last < width) {
+    for (int i = 0; i < Rows; ++i) {
+      for (int v = 0; v < Batches; ++v)
+        put(c + i * c_row + v * width, sums[i][v], v + 1 < Batches ? width : of.last, of.add);
+    }
+  } else if (of.add) {
 #pragma GCC unroll 8
-  for (int i = 0; i < Rows; ++i) {
+    for (int i = 0; i < Rows; ++i) {
 #pragma GCC unroll 4
-    for (int v = 0; v < Batches; ++v) {
-      T* const to = c + i * c_row + v * width;
-      if (v + 1 < Batches || of.last == width) {
-        store<T>(to, of.add ? sum<T>(load(to), sums[i][v]) : sums[i][v]);
-      } else {
-        T part[width] = {};
-        if (of.add) std::copy_n(to, of.last, part);
-        store<T>(part, of.add ? sum<T>(load(part), sums[i][v]) : sums[i][v]);
-        std::copy_n(part, of.last, to);
+      for (int v = 0; v < Batches; ++v) {
+        T* const to = c + i * c_row + v * width;
+        store<T>(to, sum<T>(load(to), sums[i][v]));
       }
+    }
+  } else {
+#pragma GCC unroll 8
+    for (int i = 0; i < Rows; ++i) {
+#pragma GCC unroll 4
+      for (int v = 0; v < Batches; ++v) store<T>(c + i * c_row + v * width, sums[i][v]);
     }
   }
 }
@@ -209,3 +230,7 @@ constexpr int next_rows(index_t left) {
 
 }  // namespace host_tile
 }  // namespace topos::detail
+
+#ifdef __NVCC__
+#pragma nv_diagnostic pop
+#endif

@@ -111,7 +111,7 @@ template <class T, expression A, expression B, expression GivenA, expression Giv
     refuse("a has ", left[rank - 1], " columns and b ", right[rank - 2], " rows");
   }
   shape<batch_axes> batch{};
-  for (std::size_t axis = 0; axis < batch_axes; ++axis) {
+  for (std::size_t axis = 0; axis + 2 < rank; ++axis) {
     if (left[axis] != right[axis] && left[axis] != 1 && right[axis] != 1) {
       refuse("stacks of ", left[axis], " and of ", right[axis], " matrices do not broadcast");
     }

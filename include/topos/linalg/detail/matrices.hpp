@@ -82,7 +82,7 @@ template <class T, std::size_t Batch>
   p.a_column = a_steps[1];
   p.b_row = b_steps[0];
   p.b_column = b_steps[1];
-  for (std::size_t axis = 0; axis < Batch; ++axis) {
+  for (std::size_t axis = 0; axis != Batch; ++axis) {
     if (batch[axis] == 1) continue;
     const index_t own_a = a.where.extents[axis] == 1 ? 0 : a.where.strides[axis];
     const index_t own_b = b.where.extents[axis] == 1 ? 0 : b.where.strides[axis];
