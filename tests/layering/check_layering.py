@@ -20,6 +20,8 @@ UMBRELLAS = {"topos.hpp", "nn.hpp", "executor.hpp", "io.hpp"}
 LONGEST = 400
 # Libraries of a backend that provide an operation, each through one header of its name (linalg/cublas.hpp).
 PROVIDERS = {"cublas", "cudnn"}
+# The numbers that all those libraries multiply, under one name.
+LIBRARY_TYPES = re.compile(r"cudaDataType_t|CUDA_[RC]_\d+\w*")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 CONDITIONAL = re.compile(r"^\s*#\s*(if|ifdef|ifndef|elif|else|endif)\b")
@@ -75,7 +77,7 @@ def may_speak_of(word, path):
     """Whether a backend's word may stand in a header: in backend/, or in the one file of its library."""
     if layer_of(path) == "backend" or str(path) == "core/config.hpp":
         return True
-    return path.stem in PROVIDERS and word.lower().startswith(path.stem)
+    return path.stem in PROVIDERS and (word.lower().startswith(path.stem) or LIBRARY_TYPES.match(word) is not None)
 
 
 def foreign_words(line, path):

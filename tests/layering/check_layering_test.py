@@ -89,6 +89,8 @@ class CheckLayering(unittest.TestCase):
     def test_lets_a_provider_speak_of_its_own_library_alone(self):
         self.plant("linalg/cublas.hpp", "#include <cublas_v2.h>\ncublasHandle_t h; int s = CUBLAS_STATUS_SUCCESS;\n")
         self.assert_clean()
+        self.plant("linalg/cublas.hpp", "#include <cublas_v2.h>\ncudaDataType_t t = CUDA_R_16BF;\n")
+        self.assert_clean()
         self.plant("linalg/cublas.hpp", "#include <cuda_runtime.h>\ncublasHandle_t h; cudaStream_t s; cudnnHandle_t d;\n")
         self.assert_named("linalg/cublas.hpp:1", "cuda_runtime.h")
         self.assert_named("linalg/cublas.hpp:2", "cudaStream_t")
