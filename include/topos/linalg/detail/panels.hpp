@@ -8,6 +8,7 @@
 /// via the 1m Method", SIAM J. Sci. Comput. 42 (2020).
 
 #include <algorithm>
+#include <concepts>
 #include <topos/core/promotion.hpp>
 #include <topos/kernels/register_block.hpp>
 
@@ -17,47 +18,43 @@ namespace topos::detail::host_product {
 template <class S>
 inline constexpr index_t parts = is_complex<S> ? 2 : 1;
 
-/// Types of which SIMD registers of 16 bytes transpose a square.
+/// Types of which SIMD registers of 16 bytes transpose a square, and its rows.
 template <class T>
 inline constexpr bool has_squares = false;
+template <class T>
+inline constexpr index_t square = 16 / static_cast<index_t>(sizeof(T));
+
 #if TOPOS_HAS_XSIMD
+
 template <std::floating_point T>
 inline constexpr bool has_squares<T> =
     !std::same_as<typename xsimd::make_sized_batch<T, 16 / sizeof(T)>::type, void>;
-#endif
 
 /// A square of numbers transposed in registers: columns `column` apart become rows `width` apart.
 template <class T>
-inline constexpr index_t square = has_squares<T> ? 16 / static_cast<index_t>(sizeof(T)) : 1;
-
-template <class T>
 inline void transpose_square(T* to, index_t width, const T* from, index_t column) {
-#if TOPOS_HAS_XSIMD
-  if constexpr (has_squares<T>) {
-    using lanes = typename xsimd::make_sized_batch<T, square<T>>::type;
-    const auto column_of = [&](index_t j) { return lanes::load_unaligned(from + j * column); };
-    if constexpr (square<T> == 2) {
-      const lanes a = column_of(0);
-      const lanes b = column_of(1);
-      xsimd::zip_lo(a, b).store_unaligned(to);
-      xsimd::zip_hi(a, b).store_unaligned(to + width);
-    } else {
-      const lanes a = column_of(0);
-      const lanes b = column_of(1);
-      const lanes c = column_of(2);
-      const lanes d = column_of(3);
-      const lanes low_even = xsimd::zip_lo(a, c);
-      const lanes low_odd = xsimd::zip_lo(b, d);
-      const lanes high_even = xsimd::zip_hi(a, c);
-      const lanes high_odd = xsimd::zip_hi(b, d);
-      xsimd::zip_lo(low_even, low_odd).store_unaligned(to);
-      xsimd::zip_hi(low_even, low_odd).store_unaligned(to + width);
-      xsimd::zip_lo(high_even, high_odd).store_unaligned(to + 2 * width);
-      xsimd::zip_hi(high_even, high_odd).store_unaligned(to + 3 * width);
-    }
+  using lanes = typename xsimd::make_sized_batch<T, square<T>>::type;
+  const auto column_of = [&](index_t j) { return lanes::load_unaligned(from + j * column); };
+  const lanes a = column_of(0);
+  const lanes b = column_of(1);
+  if constexpr (square<T> == 2) {
+    xsimd::zip_lo(a, b).store_unaligned(to);
+    xsimd::zip_hi(a, b).store_unaligned(to + width);
+  } else {
+    const lanes c = column_of(2);
+    const lanes d = column_of(3);
+    const lanes low_even = xsimd::zip_lo(a, c);
+    const lanes low_odd = xsimd::zip_lo(b, d);
+    const lanes high_even = xsimd::zip_hi(a, c);
+    const lanes high_odd = xsimd::zip_hi(b, d);
+    xsimd::zip_lo(low_even, low_odd).store_unaligned(to);
+    xsimd::zip_hi(low_even, low_odd).store_unaligned(to + width);
+    xsimd::zip_lo(high_even, high_odd).store_unaligned(to + 2 * width);
+    xsimd::zip_hi(high_even, high_odd).store_unaligned(to + 3 * width);
   }
-#endif
 }
+
+#endif
 
 /// pack_columns where the columns are apart.
 template <class T>
@@ -67,11 +64,13 @@ inline void transpose_columns(T* to, index_t width, const T* b, index_t row, ind
   constexpr index_t line = 64 / static_cast<index_t>(sizeof(T));
   for (index_t first = 0; first < depth; first += line) {
     const index_t last = std::min(depth, first + line);
-    const bool squares = has_squares<T> && row == 1 && last - first == line;
-    const index_t squared = squares ? count / square<T> * square<T> : 0;
-    for (index_t j = 0; j < squared; j += square<T>) {
-      for (index_t p = first; p < last; p += square<T>)
-        transpose_square(to + p * width + j, width, b + p + j * column, column);
+    index_t squared = 0;  // columns of whole squares
+    if constexpr (has_squares<T>) {
+      if (row == 1 && last - first == line) squared = count / square<T> * square<T>;
+      for (index_t j = 0; j < squared; j += square<T>) {
+        for (index_t p = first; p < last; p += square<T>)
+          transpose_square(to + p * width + j, width, b + p + j * column, column);
+      }
     }
     for (index_t p = first; p < last; ++p) {
       for (index_t j = squared; j < count; ++j) to[p * width + j] = b[p * row + j * column];
