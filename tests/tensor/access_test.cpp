@@ -4,10 +4,11 @@
 
 #include <gtest/gtest.h>
 
-#include <support/devices.hpp>
 #include <topos/expr/views.hpp>
 #include <topos/tensor/placement.hpp>
 #include <vector>
+
+#include "../support/devices.hpp"
 
 namespace {
 

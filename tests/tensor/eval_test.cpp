@@ -5,12 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <stdexcept>
-#include <support/devices.hpp>
 #include <topos/expr/math.hpp>
 #include <topos/expr/where.hpp>
 #include <topos/tensor/eval.hpp>
 #include <tuple>
 #include <vector>
+
+#include "../support/devices.hpp"
 
 namespace {
 

@@ -5,9 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <sstream>
-#include <support/devices.hpp>
 #include <topos/expr/views.hpp>
 #include <topos/tensor/explain.hpp>
+
+#include "../support/devices.hpp"
 
 namespace {
 
