@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <string>
 #include <topos/io/safetensors.hpp>
 #include <topos/random/key.hpp>
@@ -37,9 +38,10 @@ std::vector<T> jax_values(const std::string& file, const std::string& name) {
                                ".safetensors");
   const auto& entry = all.at(name);
   EXPECT_EQ(entry.dtype, topos::dtype_v<T>) << name;
-  std::vector<T> values(entry.bytes.size() / sizeof(T));
-  std::memcpy(values.data(), entry.bytes.data(), entry.bytes.size());
-  return values;
+  const std::size_t count = entry.bytes.size() / sizeof(T);
+  const auto values = std::make_unique<T[]>(count);
+  std::memcpy(values.get(), entry.bytes.data(), entry.bytes.size());
+  return std::vector<T>(values.get(), values.get() + count);
 }
 inline std::string layout_name(topos::random::layout l) {
   return l == topos::random::layout::original ? "original" : "partitionable";

@@ -62,9 +62,9 @@ struct bit_elements {
     return one_by_one(element);
   }
 
-  /// The distance of elements that one block gives; 0 where a block gives one.
-  [[nodiscard]] index_t partner() const {
-    if (width != 32 || from.partitionable || !from.is_one_run()) return 0;
+  /// The distance of two elements that one block gives; 0 where a block gives one.
+  [[nodiscard]] index_t partner() const requires(width == 32) {
+    if (from.partitionable || !from.is_one_run()) return 0;
     return static_cast<index_t>(from.half());
   }
 
@@ -104,7 +104,9 @@ struct mapped_elements {
     requires(Function::has_lanes)
   [[nodiscard]] auto lanes(index_t o, Count count) const { return of(bits.lanes(o, count)); }
 
-  [[nodiscard]] index_t partner() const requires(Function::has_lanes) { return bits.partner(); }
+  [[nodiscard]] index_t partner() const requires(Function::has_lanes&& Bits::width == 32) {
+    return bits.partner();
+  }
 
   [[nodiscard]] auto lanes_pair(index_t o) const requires(Function::has_lanes&& Bits::width == 32) {
     const auto both = bits.lanes_pair(o);

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Random choices among numbers and among elements.
+
+#include <numeric>
+#include <topos/async/queues.hpp>
+#include <topos/expr/gather.hpp>
+#include <topos/random/integers.hpp>
+#include <topos/random/permutation.hpp>
+#include <topos/tensor/placement.hpp>
+#include <topos/tensor/tensor.hpp>
+#include <vector>
+
+namespace topos::random {
+
+namespace detail {
+
+/// Chooses by the running sums of weights: the first that reaches a uniform share of their total.
+template <class T, class Index>
+struct choice_kernel {
+  static constexpr index_t chunk = 1024;
+  real_elements<T> uniform;
+  const T* sums;
+  index_t count;
+  T total;
+  Index* chosen;
+  index_t size;
+
+  [[nodiscard]] index_t items() const { return (size + chunk - 1) / chunk; }
+
+  TOPOS_HOST_BRANCH
+  template <class Team>
+  KOKKOS_FUNCTION void operator()(const Team& team, index_t i) const {
+    const index_t first = i * chunk;
+    const index_t last = first + chunk < size ? first + chunk : size;
+    if constexpr (Team::on_host) {
+      for (index_t o = first; o < last; ++o) chosen[o] = choose(o);
+    } else {
+      Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), last - first),
+                           [&](index_t j) { chosen[first + j] = choose(first + j); });
+    }
+  }
+
+ private:
+  [[nodiscard]] KOKKOS_FUNCTION Index choose(index_t o) const {
+    const T share = total * (T(1) - uniform(o));
+    index_t below = 0;  // sums that are known to be less
+    index_t open = count;
+    while (open > 0) {
+      const index_t middle = open / 2;
+      const bool less = sums[below + middle] < share;
+      below += less ? middle + 1 : 0;
+      open = less ? open - middle - 1 : middle;
+    }
+    return static_cast<Index>(below);
+  }
+};
+
+}  // namespace detail
+
+/// In a choice: what was chosen once is not chosen again.
+struct without_replacement_t {};
+inline constexpr without_replacement_t without_replacement{};
+
+/// Numbers from 0 up to, not including, count, each chosen for itself, as an expression:
+/// jax.random.choice, which draws other numbers for int64 than for int32, JAX's default. Throws
+/// `invalid_argument` if there is nothing to choose from.
+template <integer T = std::int32_t, std::size_t Rank>
+[[nodiscard]] auto choice(const key& k, index_t count, const shape<Rank>& extents,
+                          device d = default_device::current(),
+                          std::source_location where = std::source_location::current()) {
+  if (count <= 0 && size_of_shape(extents, where) > 0) {
+    throw invalid_argument(topos::detail::concat("choice: from ", count, " numbers"), where);
+  }
+  return randint<T>(k, extents, 0, static_cast<detail::bound<T>>(count), d, where);
+}
+template <integer T = std::int32_t, std::size_t Rank>
+[[nodiscard]] auto choice(const key& k, index_t count, const index_t (&extents)[Rank],
+                          device d = default_device::current(),
+                          std::source_location where = std::source_location::current()) {
+  return choice<T>(k, count, std::to_array(extents), d, where);
+}
+
+/// Numbers from 0 up to, not including, count, no two of them the same. Throws `invalid_argument`
+/// if there are not enough.
+template <integer T = std::int32_t, std::size_t Rank>
+[[nodiscard]] tensor<T, Rank> choice(const key& k, index_t count, const shape<Rank>& extents,
+                                     without_replacement_t /*once*/,
+                                     device d = default_device::current(),
+                                     std::source_location where = std::source_location::current()) {
+  const index_t draws = size_of_shape(extents, where);
+  if (draws > count) {
+    throw invalid_argument(
+        topos::detail::concat("choice: ", draws, " different ones of ", count, " numbers"), where);
+  }
+  const tensor<T, 1> all = permutation<T>(k, count, d, where);
+  return tensor<T, Rank>(all.memory(), 0, extents);
+}
+template <integer T = std::int32_t, std::size_t Rank>
+[[nodiscard]] tensor<T, Rank> choice(const key& k, index_t count, const index_t (&extents)[Rank],
+                                     without_replacement_t once,
+                                     device d = default_device::current(),
+                                     std::source_location where = std::source_location::current()) {
+  return choice<T>(k, count, std::to_array(extents), once, d, where);
+}
+
+/// Numbers from 0 up to, not including, that of the elements of p, each chosen for itself with a
+/// probability in proportion to p's. Waits for p, which it reads on the host. Throws
+/// `invalid_argument` if p is empty.
+template <integer T = std::int32_t, operand P, std::size_t Rank>
+  requires(std::floating_point<topos::detail::value_of_t<P>>&& topos::detail::node_t<P>::rank == 1)
+[[nodiscard]] tensor<T, Rank> weighted_choice(
+    const key& k, const P& p, const shape<Rank>& extents,
+    std::source_location where = std::source_location::current()) {
+  using real = topos::detail::value_of_t<P>;
+  const tensor<real, 1> weights(topos::detail::as_node(p), where);
+  const device d = weights.device();
+  tensor<T, Rank> chosen(extents, d, where);
+  if (chosen.size() == 0) return chosen;
+  if (weights.size() == 0) throw invalid_argument("weighted_choice: of no weights", where);
+  const tensor<real, 1> here = device_put(weights, cpu(), where);
+  std::vector<real> sums(here.host(where).begin(), here.host(where).end());
+  std::partial_sum(sums.begin(), sums.end(), sums.begin());
+  const tensor<real, 1> upto = device_put(sums, d, where);
+  const detail::choice_kernel<real, T> kernel{{{k, chosen.size()}, {0, 1}},
+                                              upto.data(),
+                                              upto.size(),
+                                              sums.back(),
+                                              chosen.data(),
+                                              chosen.size()};
+  topos::detail::queue_of(d, where).submit(
+      {upto.memory()}, {chosen.memory()}, chosen.size(),
+      [kernel](const auto& stream) {
+        stream.for_each("topos::weighted_choice", kernel.items(), kernel.chunk, 0, kernel);
+      },
+      "weighted_choice", where);
+  return chosen;
+}
+template <integer T = std::int32_t, operand P, std::size_t Rank>
+  requires(std::floating_point<topos::detail::value_of_t<P>>&& topos::detail::node_t<P>::rank == 1)
+[[nodiscard]] tensor<T, Rank> weighted_choice(
+    const key& k, const P& p, const index_t (&extents)[Rank],
+    std::source_location where = std::source_location::current()) {
+  return weighted_choice<T>(k, p, std::to_array(extents), where);
+}
+
+/// Elements of the first axis of x, each chosen for itself, as an expression. `Index` is the type
+/// that jax.random.choice numbers them in.
+template <integer Index = std::int32_t, operand X, std::size_t Rank>
+  requires(topos::detail::node_t<X>::rank > 0)
+[[nodiscard]] auto choice(const key& k, const X& x, const shape<Rank>& extents,
+                          std::source_location where = std::source_location::current()) {
+  const auto node = topos::detail::as_node(x);
+  const device d = node.device().value_or(default_device::current());
+  return take(node, choice<Index>(k, node.shape()[0], extents, d, where), 0, where);
+}
+template <integer Index = std::int32_t, operand X, std::size_t Rank>
+  requires(topos::detail::node_t<X>::rank > 0)
+[[nodiscard]] auto choice(const key& k, const X& x, const index_t (&extents)[Rank],
+                          std::source_location where = std::source_location::current()) {
+  return choice<Index>(k, x, std::to_array(extents), where);
+}
+
+}  // namespace topos::random

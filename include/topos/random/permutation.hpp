@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Random orders.
+
+#include <algorithm>
+#include <cmath>
+#include <topos/expr/gather.hpp>
+#include <topos/random/detail/sort.hpp>
+#include <topos/random/integers.hpp>
+#include <topos/random/uniform.hpp>
+#include <topos/tensor/tensor.hpp>
+
+namespace topos::random {
+
+/// The numbers from 0 up to, not including, count in random order: jax.random.permutation. Returns
+/// at once on the CPU. Throws `invalid_argument` if count is negative.
+template <integer T = std::int32_t>
+[[nodiscard]] tensor<T, 1> permutation(
+    const key& k, index_t count, device d = default_device::current(),
+    std::source_location where = std::source_location::current()) {
+  if (count < 0) {
+    throw invalid_argument(topos::detail::concat("permutation: of ", count, " numbers"), where);
+  }
+  // As many sorts by random words as tell all elements apart, but for chances of 1 in count^2.
+  const double words = std::log(static_cast<double>(std::max<index_t>(1, count)));
+  const double rounds = std::ceil(3 * words / std::log(4294967295.0));
+  tensor<T, 1> shuffled(arange<T>(static_cast<T>(count), d, where), where);
+  key rest = k;
+  for (double round = 0; round < rounds; ++round) {
+    const auto [next, own] = split(rest);
+    rest = next;
+    const tensor<std::uint32_t, 1> drawn(bits(own, shape<1>{count}, d, where), where);
+    shuffled = tensor<T, 1>(take(shuffled, detail::order_of(drawn, where), 0, where), where);
+  }
+  return shuffled;
+}
+
+/// x with what lies along an axis in random order, as an expression: where x has more axes than
+/// one, whole slices are moved.
+template <operand X>
+  requires(topos::detail::node_t<X>::rank > 0)
+[[nodiscard]] auto permutation(const key& k, const X& x, index_t axis = 0,
+                               std::source_location where = std::source_location::current()) {
+  const auto node = topos::detail::as_node(x);
+  const auto at = topos::detail::checked_axis("permutation", axis, decltype(node)::rank, where);
+  const device d = node.device().value_or(default_device::current());
+  return take(node, permutation<std::int64_t>(k, node.shape()[at], d, where), axis, where);
+}
+
+}  // namespace topos::random

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Random choices, against JAX.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <topos/random/choice.hpp>
+
+#include "jax_numbers.hpp"
+
+namespace {
+
+namespace random = topos::random;
+using topos::index_t;
+using topos::shape;
+
+TEST(choice, is_that_of_jax) {
+  support::expect_jax<std::int64_t>("choice", "choice", 0, [](auto k, shape<1> s, topos::device d) {
+    return random::choice<std::int64_t>(k, 1000, s, d);
+  });
+}
+
+TEST(choice, without_replacement_is_that_of_jax) {
+  support::on_each_device([](topos::device d) {
+    for (const auto l : support::jax_layouts) {
+      const auto drawn =
+          random::choice(support::jax_key(l), 1000, {50}, random::without_replacement, d);
+      EXPECT_EQ(support::values_of(drawn), support::jax_values<std::int32_t>(
+                                               "choice", "choice_once/" + support::layout_name(l)));
+    }
+  });
+}
+
+TEST(choice, of_elements_takes_what_its_numbers_name) {
+  support::on_each_device([](topos::device d) {
+    const random::key k{6};
+    const auto x = support::tensor_on<2, float>(d, {3, 2}, {0, 1, 10, 11, 20, 21});
+    const topos::tensor<std::int32_t, 2> numbers(random::choice(k, 3, {2, 4}, d));
+    const topos::tensor<float, 3> drawn(random::choice(k, x, {2, 4}));
+    std::vector<float> expected;
+    for (const std::int32_t i : support::values_of(numbers)) {
+      expected.insert(expected.end(),
+                      {10.0f * static_cast<float>(i), 10.0f * static_cast<float>(i) + 1});
+    }
+    EXPECT_EQ(drawn.shape(), (shape<3>{2, 4, 2}));
+    EXPECT_EQ(support::values_of(drawn), expected);
+  });
+}
+
+TEST(choice, refuses_to_choose_from_too_few) {
+  const random::key k{0};
+  EXPECT_THROW((void)random::choice(k, 0, {1}), topos::invalid_argument);
+  EXPECT_THROW((void)random::choice(k, 3, {4}, random::without_replacement),
+               topos::invalid_argument);
+  const topos::tensor<std::int32_t, 1> none(random::choice(k, 0, {0}));
+  EXPECT_EQ(none.size(), 0);
+}
+
+template <class T>
+class weighted_choice : public testing::Test {};
+using real_types = testing::Types<float, double>;
+TYPED_TEST_SUITE(weighted_choice, real_types);
+
+TYPED_TEST(weighted_choice, is_that_of_jax) {
+  using T = TypeParam;
+  support::on_each_device([](topos::device d) {
+    const auto p = support::vector_on<T>(d, {T(0.1), T(0.2), T(0), T(0.3), T(0.4)});
+    for (const auto l : support::jax_layouts) {
+      const auto drawn = support::drawn_sizes(l, d, [&](auto k, shape<1> s, topos::device) {
+        return random::weighted_choice(k, p, s);
+      });
+      const std::string type(topos::dtype_name_v<T>);
+      EXPECT_EQ(drawn, support::jax_values<std::int32_t>(
+                           "choice", "choice_p/" + type + "/" + support::layout_name(l)));
+    }
+  });
+}
+
+TYPED_TEST(weighted_choice, never_takes_what_weighs_nothing) {
+  using T = TypeParam;
+  support::on_each_device([](topos::device d) {
+    const auto p = support::vector_on<T>(d, {0, 2, 0, 1, 0});
+    const std::vector<std::int32_t> drawn =
+        support::values_of(random::weighted_choice(random::key{1}, p, {100, 50}));
+    EXPECT_TRUE(std::ranges::all_of(drawn, [](auto i) { return i == 1 || i == 3; }));
+    EXPECT_NEAR(static_cast<double>(std::ranges::count(drawn, 1)), 5000 * 2.0 / 3, 200);
+  });
+}
+
+}  // namespace

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Random orders, against JAX.
+
+#include <gtest/gtest.h>
+
+#include <topos/random/permutation.hpp>
+
+#include "jax_numbers.hpp"
+
+namespace {
+
+namespace random = topos::random;
+using topos::index_t;
+using topos::shape;
+
+TEST(permutation, is_that_of_jax) {
+  support::on_each_device([](topos::device d) {
+    for (const auto l : support::jax_layouts) {
+      for (const index_t count : {1, 2, 10, 1625, 1626, 5000}) {
+        const auto drawn = random::permutation(support::jax_key(l), count, d);
+        EXPECT_EQ(support::values_of(drawn),
+                  support::jax_values<std::int32_t>(
+                      "permutation",
+                      "permutation/" + std::to_string(count) + "/" + support::layout_name(l)))
+            << count;
+        EXPECT_EQ(drawn.device(), d);
+      }
+    }
+  });
+}
+
+TEST(permutation, of_nothing_is_empty) {
+  EXPECT_EQ(random::permutation(random::key{0}, 0).size(), 0);
+  EXPECT_THROW((void)random::permutation(random::key{0}, -1), topos::invalid_argument);
+}
+
+TEST(permutation, moves_whole_rows) {
+  support::on_each_device([](topos::device d) {
+    std::vector<std::int32_t> numbers(33);
+    for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<std::int32_t>(i);
+    const auto x = support::tensor_on<2, std::int32_t>(d, {11, 3}, numbers);
+    for (const auto l : support::jax_layouts) {
+      const topos::tensor<std::int32_t, 2> drawn(random::permutation(support::jax_key(l), x));
+      EXPECT_EQ(support::values_of(drawn),
+                support::jax_values<std::int32_t>("permutation",
+                                                  "permutation_rows/" + support::layout_name(l)));
+    }
+  });
+}
+
+TEST(permutation, moves_along_a_named_axis) {
+  const auto x = support::tensor_on<2, float>(topos::cpu(), {2, 3}, {0, 1, 2, 10, 11, 12});
+  const random::key k{4};
+  const std::vector<std::int32_t> order = support::values_of(random::permutation(k, 3));
+  const topos::tensor<float, 2> drawn(random::permutation(k, x, 1));
+  std::vector<float> expected;
+  for (const float row : {0.0f, 10.0f}) {
+    for (const std::int32_t i : order) expected.push_back(row + static_cast<float>(i));
+  }
+  EXPECT_EQ(support::values_of(drawn), expected);
+  EXPECT_THROW((void)random::permutation(k, x, 2), topos::out_of_range);
+}
+
+TEST(order_of_words, keeps_equal_ones_in_their_order) {
+  support::on_each_device([](topos::device d) {
+    const auto words = support::vector_on<std::uint32_t>(d, {5, 0xffffffffU, 5, 0, 5, 0});
+    const auto order = random::detail::order_of(words, std::source_location::current());
+    EXPECT_EQ(support::values_of(order), (std::vector<std::int64_t>{3, 5, 0, 2, 4, 1}));
+  });
+}
+
+}  // namespace
