@@ -204,24 +204,32 @@ struct fill_kernel {
   }
 };
 
-/// A reduction of an expression, and where its results go: what is needed to launch it.
-///
-/// `Op` combines elements, `Finish` makes a result of what they are combined to. Results of pieces
-/// lie in memory of the plan's own.
+/// How elements of type T are reduced: `Op` combines them, `Finish` makes a result of what they are
+/// combined to, and of `neutral` where there are none.
+template <class T, class Op, class Finish>
+struct fold {
+  using value_type = decltype(std::declval<const Finish&>()(std::declval<T>()));
+  Op op;
+  Finish finish;
+  T neutral;
+};
+
+/// A reduction of an expression, and where its results go: what is needed to launch it. Results of
+/// pieces lie in memory of the plan's own.
 template <expression E, class Op, class Finish>
 class reduce_plan {
  public:
   using value_type = typename E::value_type;
-  using result_type = decltype(std::declval<const Finish&>()(std::declval<value_type>()));
+  using fold_type = fold<value_type, Op, Finish>;
+  using result_type = typename fold_type::value_type;
   static constexpr std::size_t rank = E::rank;
 
-  /// `neutral` is the value of a reduction of no elements.
-  reduce_plan(const E& e, const axis_set<rank>& set, const buffer& out, const Op& op,
-              const Finish& finish, const value_type& neutral, std::source_location where)
-      : reduce_plan(e, set, reduction_order<rank>(e, set), out, op, finish, neutral, where) {}
+  reduce_plan(const E& e, const axis_set<rank>& set, const fold_type& how, const buffer& out,
+              std::source_location where)
+      : reduce_plan(e, set, reduction_order<rank>(e, set), how, out, where) {}
 
   [[nodiscard]] index_t size() const { return size_; }
-  [[nodiscard]] index_t count() const { return kernel_.count(); }
+  [[nodiscard]] index_t count() const { return size_ == 0 ? 0 : kernel_.count(); }
   [[nodiscard]] index_t cost() const { return kernel_.cost(); }
   [[nodiscard]] std::size_t scratch() const { return 0; }
   [[nodiscard]] const auto& kernel() const { return kernel_; }
@@ -263,12 +271,11 @@ class reduce_plan {
   using following_type = reduction_kernel<target_rows, Op, Finish, partial_rows<value_type>>;
 
   reduce_plan(const E& e, const axis_set<rank>& set, const reduction_order<rank>& order,
-              const buffer& out, const Op& op, const Finish& finish, const value_type& neutral,
-              std::source_location where)
+              const fold_type& how, const buffer& out, std::source_location where)
       : reduce_plan(e.viewed(shape<rank>(e.shape()), order.axes),
-                    order.axes(reduced_layout<rank>(e.shape(), set)), order, out, op, finish) {
+                    order.axes(reduced_layout<rank>(e.shape(), set)), order, how, out) {
     if (order.reduced == 0) {
-      empty_ = {kernel_.target.elements.data, order.outer * order.inner, finish(neutral)};
+      empty_ = {kernel_.target.elements.data, order.outer * order.inner, how.finish(how.neutral)};
     }
     if (size_ == 0 || kernel_.pieces() == 1) return;
     // Room for each level of the tree.
@@ -284,19 +291,19 @@ class reduce_plan {
   // Of the expression and its target with their axes in order.
   template <expression V>
   reduce_plan(const V& v, const layout<rank>& target, const reduction_order<rank>& order,
-              const buffer& out, const Op& op, const Finish& finish)
-      : reduce_plan(v, target, order, walked(v, target), out, op, finish) {}
+              const fold_type& how, const buffer& out)
+      : reduce_plan(v, target, order, reduction_walk(v, target), how, out) {}
 
   template <expression V>
   reduce_plan(const V& v, const layout<rank>& target, const reduction_order<rank>& order,
-              const walk<rank>& w, const buffer& out, const Op& op, const Finish& finish)
+              const walk<rank>& w, const fold_type& how, const buffer& out)
       : size_(order.outer * order.reduced * order.inner),
         kernel_{
             rows_of(target_elements<result_type>{static_cast<result_type*>(out.data())}, target, w),
             1,
             v.rows(w),
-            op,
-            finish,
+            how.op,
+            how.finish,
             order.by_rows,
             order.outer,
             order.reduced,
@@ -308,22 +315,7 @@ class reduce_plan {
     if (size_ == 0) return;
     (order.by_rows ? kernel_.reduced : kernel_.inner) /= w.columns();
     kernel_.target_rows = kernel_.reduced * kernel_.inner;
-    kernel_.cut(order.by_rows && w.axes > 1 && crosses(v, w));
-  }
-
-  template <expression V>
-  static walk<rank> walked(const V& v, const layout<rank>& target) {
-    walk_maker<rank> maker(v.shape());
-    maker.add(target);  // which keeps the reduced axes apart from the others
-    v.leaves(maker);
-    return maker.make();
-  }
-
-  template <expression V>
-  static bool crosses(const V& v, const walk<rank>& w) {
-    crossing_finder<rank> finder{w};
-    v.leaves(finder);
-    return finder.found;
+    kernel_.cut(order.by_rows && crosses_rows(v, w));
   }
 
   // The kernel that reduces the results of pieces.
@@ -351,5 +343,12 @@ class reduce_plan {
   fill_kernel<result_type> empty_{};
   buffer partials_;
 };
+
+template <expression E, class Op, class Finish>
+[[nodiscard]] auto plan_of(const E& e, const axis_set<E::rank>& set,
+                           const fold<typename E::value_type, Op, Finish>& how, const buffer& out,
+                           std::source_location where) {
+  return reduce_plan<E, Op, Finish>(e, set, how, out, where);
+}
 
 }  // namespace topos::detail

@@ -65,6 +65,14 @@ struct reduction_order {
     take(0, after, true, reduced);
     take(after, Rank, false, inner);
   }
+
+  /// All axes in their own order, as one row of elements.
+  explicit reduction_order(const shape<Rank>& extents) {
+    for (std::size_t axis = 0; axis < Rank; ++axis) {
+      axes.axes[axis] = axis;
+      reduced *= extents[axis];
+    }
+  }
 };
 
 /// Where the results of a reduction go, seen from the elements: one place for all that are reduced.
@@ -78,6 +86,24 @@ template <std::size_t Rank>
     stride *= extents[axis];
   }
   return l;
+}
+
+/// How a reduction walks an expression whose axes are in order, by the layout of its results.
+template <expression V>
+[[nodiscard]] walk<V::rank> reduction_walk(const V& v, const layout<V::rank>& results) {
+  walk_maker<V::rank> maker(v.shape());
+  maker.add(results);  // which keeps the reduced axes apart from the others
+  v.leaves(maker);
+  return maker.make();
+}
+
+/// Whether some leaf is walked across its rows.
+template <expression V>
+[[nodiscard]] bool crosses_rows(const V& v, const walk<V::rank>& w) {
+  if (w.axes == 1) return false;
+  crossing_finder<V::rank> finder{w};
+  v.leaves(finder);
+  return finder.found;
 }
 
 }  // namespace topos::detail

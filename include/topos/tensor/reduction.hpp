@@ -75,24 +75,16 @@ template <std::size_t To, std::size_t Rank>
 }  // namespace detail
 
 /// Elements of an expression, combined along some axes: see sum and its like. An operand; computed
-/// anew wherever it is used, so keep the tensor of one that is used twice.
-///
-/// `Op` combines two elements, `Finish` makes an element of the result of what they come to.
-template <expression E, std::size_t Rank, class Op, class Finish>
+/// anew wherever it is used, so keep the tensor of one that is used twice. `How` is what makes one
+/// element of many.
+template <expression E, std::size_t Rank, class How>
 class [[nodiscard]] reduction {
  public:
-  using value_type =
-      decltype(std::declval<const Finish&>()(std::declval<typename E::value_type>()));
+  using value_type = typename How::value_type;
   static constexpr std::size_t rank = Rank;
 
-  reduction(const E& e, const detail::axis_set<E::rank>& axes, Op op, Finish finish,
-            typename E::value_type neutral, std::source_location where)
-      : e_(e),
-        axes_(axes),
-        op_(std::move(op)),
-        finish_(std::move(finish)),
-        neutral_(neutral),
-        where_(where) {}
+  reduction(const E& e, const detail::axis_set<E::rank>& axes, How how, std::source_location where)
+      : e_(e), axes_(axes), how_(std::move(how)), where_(where) {}
 
   [[nodiscard]] topos::shape<Rank> shape() const {
     return detail::shape_after<Rank>(topos::shape<E::rank>(e_.shape()), axes_);
@@ -119,11 +111,11 @@ class [[nodiscard]] reduction {
 
   /// Its result and the plan to compute it: see eval.
   [[nodiscard]] auto job(std::source_location where) const {
-    using result = tensor<value_type, Rank>;
-    using plan = detail::reduce_plan<E, Op, Finish>;
-    result y(shape(), e_.device().value_or(default_device::current()), where);
-    const plan planned(e_, axes_, y.memory(), op_, finish_, neutral_, where);
-    detail::job<result, plan> made{std::move(y), planned, {}};
+    tensor<value_type, Rank> result(shape(), e_.device().value_or(default_device::current()),
+                                    where);
+    const auto plan = detail::plan_of(e_, axes_, how_, result.memory(), where);
+    detail::job<tensor<value_type, Rank>, std::decay_t<decltype(plan)>> made{
+        std::move(result), plan, {}};
     e_.collect(made.reads);
     return made;
   }
@@ -131,20 +123,17 @@ class [[nodiscard]] reduction {
  private:
   E e_;
   detail::axis_set<E::rank> axes_;
-  Op op_;
-  Finish finish_;
-  typename E::value_type neutral_;
+  How how_;
   std::source_location where_;
 };
 
-template <class E, std::size_t Rank, class Op, class Finish>
-tensor(const reduction<E, Rank, Op, Finish>&)
-    -> tensor<typename reduction<E, Rank, Op, Finish>::value_type, Rank>;
+template <class E, std::size_t Rank, class How>
+tensor(const reduction<E, Rank, How>&) -> tensor<typename How::value_type, Rank>;
 
 /// Enqueues a reduction, and returns its result at once.
-template <class E, std::size_t Rank, class Op, class Finish>
-[[nodiscard]] auto eval(const reduction<E, Rank, Op, Finish>& r) {
-  return tensor<typename reduction<E, Rank, Op, Finish>::value_type, Rank>(r);
+template <class E, std::size_t Rank, class How>
+[[nodiscard]] auto eval(const reduction<E, Rank, How>& r) {
+  return tensor<typename How::value_type, Rank>(r);
 }
 
 namespace detail {
@@ -184,7 +173,8 @@ template <std::size_t Rank, class Op, class Finish, expression E>
 [[nodiscard]] auto make_reduction(const E& e, const axis_set<E::rank>& set, const Op& op,
                                   const Finish& finish, typename E::value_type neutral,
                                   std::source_location where) {
-  return reduction<E, Rank, Op, Finish>(e, set, op, finish, neutral, where);
+  using how = fold<typename E::value_type, Op, Finish>;
+  return reduction<E, Rank, how>(e, set, how{op, finish, neutral}, where);
 }
 
 template <std::size_t Rank, operand X, std::size_t N>
@@ -211,17 +201,22 @@ template <std::size_t Rank, operand X, std::size_t N>
   return make_reduction<Rank>(e, set, add_op{}, mean_finish<to>{count}, wide_t<to>(0), where);
 }
 
+/// Refuses to reduce nothing, where that has no value.
+template <std::size_t Rank>
+void require_elements(const char* name, const shape<Rank>& extents, const axis_set<Rank>& set,
+                      std::source_location where) {
+  if (count_reduced(extents, set) != 0) return;
+  throw invalid_argument(concat(name, ": of no elements: the shape is ", to_string(extents)),
+                         where);
+}
+
 template <std::size_t Rank, class Op, operand X, std::size_t N>
 [[nodiscard]] auto extremum_over(const char* name, const X& x, const axis_set<N>& set,
                                  std::source_location where) {
   using T = value_of_t<X>;
   static_assert(!is_complex<T>, "topos: complex numbers have no order");
   const auto e = convert<wide_t<T>>(as_node(x));
-  const shape<N> extents = e.shape();
-  if (count_reduced(extents, set) == 0) {
-    throw invalid_argument(concat(name, ": of no elements: the shape is ", to_string(extents)),
-                           where);
-  }
+  require_elements(name, shape<N>(e.shape()), set, where);
   return make_reduction<Rank>(e, set, Op{}, convert_op<T>{}, wide_t<T>(0), where);
 }
 template <std::size_t Rank, operand X, std::size_t N>

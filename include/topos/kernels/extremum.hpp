@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Where the first largest or smallest element lies along an axis.
+
+#include <cstdint>
+#include <limits>
+#include <topos/kernels/detail/column_reducer.hpp>
+#include <topos/kernels/map.hpp>
+#include <topos/kernels/reduction_order.hpp>
+
+namespace topos::detail {
+
+/// Which of two elements is asked for; NaN before all others, as in NumPy.
+struct largest_first {
+  using combine = maximum_op;
+  template <class T>
+  KOKKOS_FUNCTION bool operator()(const T& a, const T& b) const {
+    return a > b || (a != a && b == b);
+  }
+};
+struct smallest_first {
+  using combine = minimum_op;
+  template <class T>
+  KOKKOS_FUNCTION bool operator()(const T& a, const T& b) const {
+    return a < b || (a != a && b == b);
+  }
+};
+
+/// An element and its number along the reduced axes.
+template <class T>
+struct numbered {
+  T value;
+  index_t number;
+};
+
+/// The one of two that comes first.
+template <class Before>
+struct first_of_two {
+  template <class T>
+  KOKKOS_FUNCTION numbered<T> operator()(const numbered<T>& a, const numbered<T>& b) const {
+    const Before before{};
+    if (before(b.value, a.value)) return b;
+    return b.number < a.number && !before(a.value, b.value) ? b : a;
+  }
+};
+
+namespace host_rows {
+
+/// The first column in [first, last) that holds the best value there.
+template <class Before, class Row>
+inline numbered<typename Row::value_type> find_first(const Row& row, index_t first, index_t last) {
+  using T = typename Row::value_type;
+  constexpr index_t some = 256;
+  const T best = reduce(typename Before::combine{}, row, first, last);
+  // Computed again as it was before: lanes may round otherwise than single values.
+  T values[some];
+  for (index_t j = first; j < last; j += some) {
+    const index_t count = std::min(some, last - j);
+    assign(values - j, 1, row, j, j + count);
+    bool here = false;
+    for (index_t k = 0; k < count; ++k) {
+      here |= values[k] == best || (values[k] != values[k] && best != best);
+    }
+    for (index_t k = 0; here && k < count; ++k) {
+      if (values[k] == best || (values[k] != values[k] && best != best)) return {best, j + k};
+    }
+  }
+  return {best, first};
+}
+
+}  // namespace host_rows
+
+/// The kernel: item i is a piece of one output, several outputs, or a piece of neighbouring ones.
+/// Rows are grouped as in reduction_kernel.
+template <class Target, class Before, class Rows>
+struct extremum_kernel {
+  using value_type = typename decltype(std::declval<const Rows&>().row(0))::value_type;
+  using found = numbered<value_type>;
+
+  /// Rows that a piece compares.
+  static constexpr index_t rows_compared = 512;
+
+  Target target;
+  Rows rows;
+  bool by_rows;
+  index_t outer;
+  index_t reduced;
+  index_t inner;
+  index_t columns;
+  index_t piece_rows;
+  index_t piece_columns;
+  found* partials;  // where the results of pieces go; unused where pieces are whole
+
+  void cut() {
+    piece_rows = by_rows ? std::max<index_t>(1, map_chunk / columns) : rows_compared;
+    piece_columns = by_rows ? std::min(columns, map_chunk) : columns_of_piece;
+  }
+
+  KOKKOS_FUNCTION index_t pieces_down() const { return (reduced + piece_rows - 1) / piece_rows; }
+  KOKKOS_FUNCTION index_t pieces_across() const {
+    return (columns + piece_columns - 1) / piece_columns;
+  }
+  KOKKOS_FUNCTION index_t pieces() const {
+    return by_rows ? pieces_down() * pieces_across() : pieces_down();
+  }
+  KOKKOS_FUNCTION index_t outputs() const { return by_rows ? outer : outer * inner * columns; }
+  [[nodiscard]] index_t together() const {
+    return pieces() > 1 ? 1 : std::max<index_t>(1, map_chunk / (reduced * columns));
+  }
+  [[nodiscard]] index_t count() const {
+    if (!by_rows) return outer * pieces_down() * inner * pieces_across();
+    return outer * pieces() / together() + (outer * pieces() % together() != 0 ? 1 : 0);
+  }
+  [[nodiscard]] index_t cost() const {
+    return std::min(piece_rows, reduced) * std::min(piece_columns, columns) *
+           (by_rows ? std::min(together(), outer) : 1);
+  }
+
+  template <class Team>
+  KOKKOS_FUNCTION void operator()(const Team& team, index_t i) const {
+    if (!by_rows) {
+      down_columns(team, i);
+    } else if (pieces() > 1) {
+      partials[i] = piece(team, i / pieces(), i % pieces());
+    } else {
+      const index_t some =
+          map_chunk / (reduced * columns) > 1 ? map_chunk / (reduced * columns) : 1;
+      const index_t last = (i + 1) * some < outer ? (i + 1) * some : outer;
+      for (index_t o = i * some; o < last; ++o) write(o, piece(team, o, 0));
+    }
+  }
+
+  /// Writes output o.
+  KOKKOS_FUNCTION void write(index_t o, const found& best) const {
+    const index_t across = by_rows ? 1 : columns;
+    const index_t group = o / across / inner;
+    const index_t t = o / across % inner;
+    target.elements.data[target.start(group * reduced * inner + t) +
+                         (by_rows ? 0 : o % across * target.step)] = best.number;
+  }
+
+ private:
+  TOPOS_HOST_BRANCH
+  template <class Team>
+  KOKKOS_FUNCTION found piece(const Team& team, index_t output, index_t p) const {
+    const index_t r = p / pieces_across() * piece_rows;
+    const index_t c = p % pieces_across() * piece_columns;
+    const index_t past_r = r + piece_rows < reduced ? r + piece_rows : reduced;
+    const index_t past_c = c + piece_columns < columns ? c + piece_columns : columns;
+    const index_t group = output * reduced;
+    if constexpr (Team::on_host) {
+      found best{};
+      for (index_t n = r; n < past_r; ++n) {
+        const auto row = rows.row(group + n);
+        found here = row.is_dense() ? host_rows::find_first<Before>(row.dense(), c, past_c)
+                                    : host_rows::find_first<Before>(row, c, past_c);
+        here.number += n * columns;
+        best = n == r ? here : first_of_two<Before>{}(best, here);
+      }
+      return best;
+    } else {
+      const index_t width = past_c - c;
+      using reducer = partial_reducer<found, first_of_two<Before>>;
+      partial_result<found> result{};
+      Kokkos::parallel_reduce(
+          Kokkos::TeamVectorRange(team.member(), (past_r - r) * width),
+          [&](index_t e, partial_result<found>& best) {
+            const index_t n = r + e / width;
+            const index_t j = c + e % width;
+            const found here{rows.row(group + n)[j], n * columns + j};
+            best.value = best.some ? first_of_two<Before>{}(best.value, here) : here;
+            best.some = true;
+          },
+          reducer({}, &result));
+      team.barrier();
+      return result.value;
+    }
+  }
+
+  TOPOS_HOST_BRANCH
+  template <class Team>
+  KOKKOS_FUNCTION void down_columns(const Team& team, index_t i) const {
+    const index_t c = i % pieces_across() * piece_columns;
+    const index_t t = i / pieces_across() % inner;
+    const index_t block = i / pieces_across() / inner % pieces_down();
+    const index_t group = i / pieces_across() / inner / pieces_down();
+    const index_t past_c = c + piece_columns < columns ? c + piece_columns : columns;
+    const index_t k = block * piece_rows;
+    const index_t past_k = k + piece_rows < reduced ? k + piece_rows : reduced;
+    const index_t output = (group * inner + t) * columns;
+    found* partial = pieces_down() == 1
+                         ? nullptr
+                         : partials + ((group * pieces_down() + block) * inner + t) * columns;
+    const auto put = [&](index_t j, const found& best) {
+      if (partial == nullptr) {
+        write(output + j, best);
+      } else {
+        partial[j] = best;
+      }
+    };
+    const auto row = [&](index_t n) { return rows.row((group * reduced + n) * inner + t); };
+    if constexpr (Team::on_host) {
+      value_type best[columns_of_piece];
+      value_type values[columns_of_piece];
+      std::int32_t numbers[columns_of_piece] = {};
+      host_rows::assign(best - c, 1, row(k), c, past_c);
+      for (index_t n = k + 1; n < past_k; ++n) {
+        host_rows::assign(values - c, 1, row(n), c, past_c);
+        const auto number = static_cast<std::int32_t>(n - k);
+        for (index_t j = 0; j < past_c - c; ++j) {
+          const bool better = Before{}(values[j], best[j]);
+          best[j] = better ? values[j] : best[j];
+          numbers[j] = better ? number : numbers[j];
+        }
+      }
+      for (index_t j = c; j < past_c; ++j) put(j, {best[j - c], k + numbers[j - c]});
+    } else {
+      Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), c, past_c), [&](index_t j) {
+        found best{row(k)[j], k};
+        for (index_t n = k + 1; n < past_k; ++n) {
+          const value_type value = row(n)[j];
+          if (Before{}(value, best.value)) best = {value, n};
+        }
+        put(j, best);
+      });
+      team.barrier();
+    }
+  }
+};
+
+/// The kernel that chooses among the results of pieces: item i is output i.
+template <class Kernel, class Before>
+struct extremum_choice {
+  using found = typename Kernel::found;
+  Kernel of;
+
+  TOPOS_HOST_BRANCH
+  template <class Team>
+  KOKKOS_FUNCTION void operator()(const Team& team, index_t o) const {
+    const index_t stride = of.by_rows ? 1 : of.inner * of.columns;
+    const index_t count = of.pieces();
+    const found* from = of.partials + o / stride * count * stride + o % stride;
+    if constexpr (Team::on_host) {
+      found best = from[0];
+      for (index_t k = 1; k < count; ++k) best = first_of_two<Before>{}(best, from[k * stride]);
+      of.write(o, best);
+    } else {
+      using reducer = partial_reducer<found, first_of_two<Before>>;
+      partial_result<found> result{};
+      Kokkos::parallel_reduce(
+          Kokkos::TeamVectorRange(team.member(), count),
+          [&](index_t k, partial_result<found>& best) {
+            const found here = from[k * stride];
+            best.value = best.some ? first_of_two<Before>{}(best.value, here) : here;
+            best.some = true;
+          },
+          reducer({}, &result));
+      of.write(o, result.value);
+    }
+  }
+};
+
+/// The first element that comes before all others, by its number along the reduced axes: of one
+/// axis, or of all.
+template <class Before>
+struct extremum {
+  using value_type = std::int64_t;
+};
+
+/// What is needed to launch the search for extrema, of which there is one at least.
+template <expression E, class Before>
+class extremum_plan {
+ public:
+  static constexpr std::size_t rank = E::rank;
+
+  extremum_plan(const E& e, const axis_set<rank>& set, const buffer& out,
+                std::source_location where)
+      : extremum_plan(e, set,
+                      std::count(set.begin(), set.end(), true) == 1
+                          ? reduction_order<rank>(e, set)
+                          : reduction_order<rank>(e.shape()),
+                      out, where) {}
+
+  [[nodiscard]] index_t size() const { return size_; }
+  [[nodiscard]] index_t count() const { return size_ == 0 ? 0 : kernel_.count(); }
+  [[nodiscard]] index_t cost() const { return kernel_.cost(); }
+  [[nodiscard]] std::size_t scratch() const { return 0; }
+  [[nodiscard]] const auto& kernel() const { return kernel_; }
+  [[nodiscard]] bool joins() const { return size_ != 0; }
+
+  template <class Stream>
+  void launch(const Stream& stream) const {
+    stream.for_each("topos::extremum", count(), cost(), 0, kernel_);
+    finish(stream);
+  }
+  template <class Stream>
+  void finish(const Stream& stream) const {
+    if (kernel_.pieces() == 1) return;
+    stream.for_each("topos::extremum", kernel_.outputs(), kernel_.pieces(), 0,
+                    extremum_choice<kernel_type, Before>{kernel_});
+  }
+
+ private:
+  using view = permute_view<rank>;
+  using target_rows = strided_rows<target_elements<std::int64_t>, rank>;
+  using rows = decltype(std::declval<const E&>()
+                            .viewed(std::declval<const shape<rank>&>(), std::declval<const view&>())
+                            .rows(std::declval<const walk<rank>&>()));
+  using kernel_type = extremum_kernel<target_rows, Before, rows>;
+
+  extremum_plan(const E& e, const axis_set<rank>& set, const reduction_order<rank>& order,
+                const buffer& out, std::source_location where)
+      : extremum_plan(e.viewed(shape<rank>(e.shape()), order.axes),
+                      order.axes(reduced_layout<rank>(e.shape(), set)), order, out) {
+    if (size_ == 0 || kernel_.pieces() == 1) return;
+    const index_t results = kernel_.pieces() * kernel_.outputs();
+    partials_ =
+        buffer(out.where(), static_cast<std::size_t>(results) * sizeof(typename kernel_type::found),
+               where);
+    kernel_.partials = static_cast<typename kernel_type::found*>(partials_.data());
+  }
+
+  // Of the expression and its target with their axes in order.
+  template <expression V>
+  extremum_plan(const V& v, const layout<rank>& target, const reduction_order<rank>& order,
+                const buffer& out)
+      : extremum_plan(v, target, order, reduction_walk(v, target), out) {}
+
+  template <expression V>
+  extremum_plan(const V& v, const layout<rank>& target, const reduction_order<rank>& order,
+                const walk<rank>& w, const buffer& out)
+      : size_(order.outer * order.reduced * order.inner),
+        kernel_{rows_of(target_elements<std::int64_t>{static_cast<std::int64_t*>(out.data())},
+                        target, w),
+                v.rows(w),
+                order.by_rows,
+                order.outer,
+                order.reduced,
+                order.inner,
+                w.columns(),
+                1,
+                1,
+                nullptr} {
+    if (size_ == 0) return;
+    (order.by_rows ? kernel_.reduced : kernel_.inner) /= w.columns();
+    kernel_.cut();
+  }
+
+  index_t size_;
+  kernel_type kernel_;
+  buffer partials_;
+};
+
+template <expression E, class Before>
+[[nodiscard]] auto plan_of(const E& e, const axis_set<E::rank>& set,
+                           const extremum<Before>& /*how*/, const buffer& out,
+                           std::source_location where) {
+  return extremum_plan<E, Before>(e, set, out, where);
+}
+
+}  // namespace topos::detail
