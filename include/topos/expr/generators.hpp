@@ -68,33 +68,28 @@ struct arange_elements {
   }
 };
 
-/// start (1 - t) + stop t at t = o / intervals, and stop itself at the end: JAX's linspace.
+/// start + o * step, and stop itself at the end: NumPy's linspace.
 template <class T>
 struct linspace_elements {
   using value_type = T;
   T start;
   T stop;
-  T intervals;
+  T step;
   index_t last;  // the number that is `stop` itself; -1: none
 
   KOKKOS_FUNCTION T operator()(index_t o) const {
-    if (o == last) return stop;
-    const T t = static_cast<T>(o) / intervals;
-    return start * (T(1) - t) + stop * t;
+    return o == last ? stop : start + lane::rounded(static_cast<T>(o) * step);
   }
   template <class Count>
     requires(std::same_as<T, float>)
   [[nodiscard]] auto lanes(index_t o, Count /*count*/) const {
-    constexpr index_t width = lane::width<T>;
-    if (o + width > last && last >= 0)
-      return lane::generate<T>([&](index_t i) { return (*this)(o + i); });
     // Whole numbers of 32 bits become floats rounded once, as from any wider type.
-    using B = lane::batch<T>;
-    const B n = o + width < (index_t{1} << 31)
-                    ? lane::to_float(numbers_from<std::int32_t>(o))
-                    : lane::generate<T>([&](index_t i) { return static_cast<T>(o + i); });
-    const B t = n / lane::splat(intervals);
-    return lane::splat(start) * (lane::splat(T(1)) - t) + lane::splat(stop) * t;
+    constexpr index_t width = lane::width<T>;
+    if ((o + width > last && last >= 0) || o + width >= index_t{1} << 31) [[unlikely]] {
+      return lane::generate<T>([&](index_t i) { return (*this)(o + i); });
+    }
+    const lane::batch<T> n = lane::to_float(numbers_from<std::int32_t>(o));
+    return lane::splat(start) + lane::rounded(n * lane::splat(step));
   }
 };
 
@@ -136,17 +131,17 @@ template <element T>
 }
 
 /// `count` numbers from start to stop, both included, at equal distances: an expression of one
-/// axis, with JAX's bits. Throws `invalid_argument` if count is negative.
+/// axis. Throws `invalid_argument` if count is negative.
 template <std::floating_point T>
 [[nodiscard]] auto linspace(std::type_identity_t<T> start, std::type_identity_t<T> stop,
                             index_t count = 50, device d = default_device::current(),
                             std::source_location where = std::source_location::current()) {
   if (count < 0) throw invalid_argument(detail::concat("linspace: ", count, " numbers"), where);
-  const bool one = count == 1;
+  const index_t intervals = count > 1 ? count - 1 : 1;
+  const T step = (stop - start) / static_cast<T>(intervals);
   return detail::generated(
-      detail::linspace_elements<T>{start, stop, static_cast<T>(one ? 1 : count - 1),
-                                   one ? -1 : count - 1},
-      shape<1>{count}, d);
+      detail::linspace_elements<T>{start, stop, step, count > 1 ? intervals : -1}, shape<1>{count},
+      d);
 }
 
 /// Ones on a diagonal, zeros elsewhere: an expression (rows, columns). Diagonal 1 is the one above

@@ -12,6 +12,23 @@
 #include <topos/core/config.hpp>
 #include <utility>
 
+namespace topos::lane {
+
+/// A product as it was rounded. g++ fuses a product with a sum that follows into one operation,
+/// rounded once, wherever it sees both: a value would depend on what it is fused with. This keeps
+/// them apart, for one value and for lanes, and costs nothing. (Clang does not look across calls.)
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T rounded(T x) {
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__)
+  KOKKOS_IF_ON_HOST((asm("" : "+x"(x));))
+#elif defined(__GNUC__) && !defined(__clang__) && defined(__aarch64__)
+  KOKKOS_IF_ON_HOST((asm("" : "+w"(x));))
+#endif
+  return x;
+}
+
+}  // namespace topos::lane
+
 #if TOPOS_HAS_XSIMD
 #include <topos/expr/detail/xsimd_lanes.hpp>
 #else

@@ -33,7 +33,11 @@ struct negate_op : widening {
   }
   template <class B>
   B lanes(const B& x) const {
-    return -x;
+    // xsimd 8 takes x from 0, which loses the sign of 0.
+    if constexpr (floating_lanes<B>)
+      return x * lane::splat(lane::value_t<B>(-1));
+    else
+      return -x;
   }
 };
 
@@ -74,12 +78,17 @@ struct multiply_op : widening {
       return a && b;
     else if constexpr (std::is_integral_v<T>)
       return static_cast<T>(static_cast<wrapping_t<T>>(a) * static_cast<wrapping_t<T>>(b));
+    else if constexpr (std::is_floating_point_v<T>)
+      return lane::rounded(a * b);
     else
       return a * b;
   }
   template <class B>
   B lanes(const B& a, const B& b) const {
-    return a * b;
+    if constexpr (floating_lanes<B>)
+      return lane::rounded(a * b);
+    else
+      return a * b;
   }
 };
 
@@ -167,7 +176,7 @@ struct square_op : widening {
   }
   template <class B>
   B lanes(const B& x) const {
-    return x * x;
+    return multiply_op{}.lanes(x, x);
   }
 };
 
@@ -190,7 +199,7 @@ struct minimum_op : widening {
   }
   template <class B>
   B lanes(const B& a, const B& b) const {
-    return lane::select((a < b) | (a != a), a, b);
+    return lane::select((a < b) | lane::differs(a, a), a, b);
   }
 };
 
@@ -201,7 +210,7 @@ struct maximum_op : widening {
   }
   template <class B>
   B lanes(const B& a, const B& b) const {
-    return lane::select((a > b) | (a != a), a, b);
+    return lane::select((a > b) | lane::differs(a, a), a, b);
   }
 };
 

@@ -18,12 +18,21 @@ namespace topos::detail {
     auto lanes(const B& a, const B& b) const { return a sign b; }   \
   };
 TOPOS_COMPARISON(equal, ==)
-TOPOS_COMPARISON(not_equal, !=)
 TOPOS_COMPARISON(less, <)
 TOPOS_COMPARISON(less_equal, <=)
 TOPOS_COMPARISON(greater, >)
 TOPOS_COMPARISON(greater_equal, >=)
 #undef TOPOS_COMPARISON
+
+struct not_equal_op : widening {
+  template <class T>
+  KOKKOS_FUNCTION bool operator()(const T& a, const T& b) const {
+    return a != b;
+  }
+  template <class B>
+    requires(lane::element<lane::value_t<B>>)
+  auto lanes(const B& a, const B& b) const { return lane::differs(a, b); }
+};
 
 struct logical_not_op {
   KOKKOS_FUNCTION bool operator()(bool x) const { return !x; }
@@ -40,7 +49,7 @@ struct isnan_op : widening {
   }
   template <floating_lanes B>
   auto lanes(const B& x) const {
-    return x != x;
+    return lane::differs(x, x);
   }
 };
 

@@ -93,7 +93,10 @@ struct fma_op : widening {
   }
   template <floating_lanes B>
   B lanes(const B& a, const B& b, const B& c) const {
-    return lane::fma(a, b, c);
+    if constexpr (lane::has_fma)
+      return lane::fma(a, b, c);
+    else
+      return lane::each(*this, a, b, c);
   }
 };
 
@@ -154,8 +157,8 @@ struct power_op : widening {
 
   KOKKOS_FUNCTION T operator()(T x) const {
     if (by == way::root) return Kokkos::sqrt(x);
-    if (by == way::square) return x * x;
-    if (by == way::cube) return x * x * x;
+    if (by == way::square) return multiply_op{}(x, x);
+    if (by == way::cube) return multiply_op{}(x * x, x);
     if (by == way::general) return Kokkos::pow(x, exponent);
     const T result = product(x, T(1));
     return whole < 0 ? T(1) / result : result;
@@ -163,8 +166,8 @@ struct power_op : widening {
   template <floating_lanes B>
   B lanes(const B& x) const {
     if (by == way::root) return lane::sqrt(x);
-    if (by == way::square) return x * x;
-    if (by == way::cube) return x * x * x;
+    if (by == way::square) return multiply_op{}.lanes(x, x);
+    if (by == way::cube) return multiply_op{}.lanes(x * x, x);
     return rare(x);
   }
 

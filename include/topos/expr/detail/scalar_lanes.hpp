@@ -65,6 +65,14 @@ template <class T>
 batch<T> select(mask<T> m, batch<T> a, batch<T> b) {
   return m.value ? a : b;
 }
+template <class T>
+mask<T> differs(batch<T> a, batch<T> b) {
+  return {a.value != b.value};
+}
+template <class T>
+batch<T> rounded(batch<T> x) {
+  return {lane::rounded(x.value)};
+}
 template <class To, class T>
 mask<To> mask_cast(mask<T> m) {
   return {m.value};
@@ -75,6 +83,8 @@ batch<To> bits_as(batch<T> x) {
 }
 inline batch<float> to_float(batch<std::int32_t> x) { return {static_cast<float>(x.value)}; }
 
+/// Whether `fma` rounds once.
+inline constexpr bool has_fma = true;
 template <class T>
 batch<T> fma(batch<T> a, batch<T> b, batch<T> c) {
   return {std::fma(a.value, b.value, c.value)};

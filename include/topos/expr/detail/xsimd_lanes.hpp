@@ -46,6 +46,11 @@ xsimd::batch<T, A> select(const xsimd::batch_bool<T, A>& m, const xsimd::batch<T
                           const xsimd::batch<T, A>& b) {
   return xsimd::select(m, a, b);
 }
+/// Where numbers differ, or one is NaN: xsimd 8's own != is false of NaN where lanes are AVX-512's.
+template <class T, class A>
+auto differs(const xsimd::batch<T, A>& a, const xsimd::batch<T, A>& b) {
+  return !(a == b);
+}
 /// A mask of lanes of another type, of the same width.
 template <class To, class T, class A>
 auto mask_cast(const xsimd::batch_bool<T, A>& m) {
@@ -71,6 +76,19 @@ auto to_float(const xsimd::batch<std::int32_t, A>& x) {
   return xsimd::to_float(x);
 }
 
+/// A product as it was rounded: see lanes.hpp.
+template <class T, class A>
+xsimd::batch<T, A> rounded(xsimd::batch<T, A> x) {
+#if defined(__GNUC__) && !defined(__clang__) && defined(__AVX512F__)
+  asm("" : "+v"(x.data));
+#elif defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__)
+  asm("" : "+x"(x.data));
+#elif defined(__GNUC__) && !defined(__clang__) && defined(__aarch64__)
+  asm("" : "+w"(x.data));
+#endif
+  return x;
+}
+
 using xsimd::abs;
 using xsimd::acos;
 using xsimd::acosh;
@@ -85,7 +103,6 @@ using xsimd::erf;
 using xsimd::exp2;
 using xsimd::expm1;
 using xsimd::floor;
-using xsimd::fma;
 using xsimd::log1p;
 using xsimd::max;
 using xsimd::min;
@@ -96,6 +113,24 @@ using xsimd::sqrt;
 using xsimd::tan;
 using xsimd::tanh;
 using xsimd::trunc;
+
+/// Whether `fma` rounds once: where the machine has an instruction for it.
+#if defined(__FMA__) || defined(__AVX512F__) || defined(__ARM_FEATURE_FMA)
+inline constexpr bool has_fma = true;
+#else
+inline constexpr bool has_fma = false;
+#endif
+
+/// a * b + c. xsimd 8's own rounds twice where lanes are AVX-512's.
+template <class T, class A>
+xsimd::batch<T, A> fma(const xsimd::batch<T, A>& a, const xsimd::batch<T, A>& b,
+                       const xsimd::batch<T, A>& c) {
+#ifdef __AVX512F__
+  if constexpr (sizeof(a) == 64 && std::is_same_v<T, float>) return _mm512_fmadd_ps(a, b, c);
+  if constexpr (sizeof(a) == 64 && std::is_same_v<T, double>) return _mm512_fmadd_pd(a, b, c);
+#endif
+  return xsimd::fma(a, b, c);
+}
 
 namespace detail {
 
