@@ -261,11 +261,21 @@ struct extremum_choice {
   }
 };
 
+template <expression E, class Before>
+class extremum_plan;
+
 /// The first element that comes before all others, by its number along the reduced axes: of one
 /// axis, or of all.
 template <class Before>
 struct extremum {
   using value_type = std::int64_t;
+
+  /// The plan for an expression, into a buffer.
+  template <expression E>
+  [[nodiscard]] auto plan(const E& e, const axis_set<E::rank>& set, const buffer& out,
+                          std::source_location where) const {
+    return extremum_plan<E, Before>(e, set, out, where);
+  }
 };
 
 /// What is needed to launch the search for extrema, of which there is one at least.
@@ -351,12 +361,5 @@ class extremum_plan {
   kernel_type kernel_;
   buffer partials_;
 };
-
-template <expression E, class Before>
-[[nodiscard]] auto plan_of(const E& e, const axis_set<E::rank>& set,
-                           const extremum<Before>& /*how*/, const buffer& out,
-                           std::source_location where) {
-  return extremum_plan<E, Before>(e, set, out, where);
-}
 
 }  // namespace topos::detail

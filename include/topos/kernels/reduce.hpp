@@ -204,6 +204,9 @@ struct fill_kernel {
   }
 };
 
+template <expression E, class Op, class Finish>
+class reduce_plan;
+
 /// How elements of type T are reduced: `Op` combines them, `Finish` makes a result of what they are
 /// combined to, and of `neutral` where there are none.
 template <class T, class Op, class Finish>
@@ -212,6 +215,13 @@ struct fold {
   Op op;
   Finish finish;
   T neutral;
+
+  /// The plan for an expression, into a buffer.
+  template <expression E>
+  [[nodiscard]] auto plan(const E& e, const axis_set<E::rank>& set, const buffer& out,
+                          std::source_location where) const {
+    return reduce_plan<E, Op, Finish>(e, set, *this, out, where);
+  }
 };
 
 /// A reduction of an expression, and where its results go: what is needed to launch it. Results of
@@ -343,12 +353,5 @@ class reduce_plan {
   fill_kernel<result_type> empty_{};
   buffer partials_;
 };
-
-template <expression E, class Op, class Finish>
-[[nodiscard]] auto plan_of(const E& e, const axis_set<E::rank>& set,
-                           const fold<typename E::value_type, Op, Finish>& how, const buffer& out,
-                           std::source_location where) {
-  return reduce_plan<E, Op, Finish>(e, set, how, out, where);
-}
 
 }  // namespace topos::detail

@@ -113,7 +113,7 @@ class [[nodiscard]] reduction {
   [[nodiscard]] auto job(std::source_location where) const {
     tensor<value_type, Rank> result(shape(), e_.device().value_or(default_device::current()),
                                     where);
-    const auto plan = detail::plan_of(e_, axes_, how_, result.memory(), where);
+    const auto plan = how_.plan(e_, axes_, result.memory(), where);
     detail::job<tensor<value_type, Rank>, std::decay_t<decltype(plan)>> made{
         std::move(result), plan, {}};
     e_.collect(made.reads);
