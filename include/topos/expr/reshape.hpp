@@ -84,22 +84,18 @@ template <std::size_t N>
 template <std::size_t N, operand X>
 [[nodiscard]] auto reshape(const X& x, shape<N> extents,
                            std::source_location where = std::source_location::current()) {
+  using node_type = detail::node_t<X>;
   decltype(auto) node = detail::as_node(x);
-  const shape<detail::node_t<X>::rank> from = node.shape();
+  const shape<node_type::rank> from = node.shape();
   const shape<N> to = detail::completed_shape(extents, size_of_shape(from, where), from, where);
-  if constexpr (expression<X>) {
-    using source = detail::numbered_source<X>;
-    return detail::strided_node<source, N>(source{x}, detail::layout<N>::dense(to));
-  } else {  // what stands for memory is dense
+  if constexpr (requires { x.memory(); }) {  // a tensor, which is dense
     using source = std::decay_t<decltype(node.source)>;
     return detail::strided_node<source, N>(node.source,
                                            detail::layout<N>::dense(to, node.where.offset));
+  } else {
+    using source = detail::numbered_source<node_type>;
+    return detail::strided_node<source, N>(source{node}, detail::layout<N>::dense(to));
   }
-}
-template <std::size_t N, operand X>
-[[nodiscard]] auto reshape(const X& x, const index_t (&extents)[N],
-                           std::source_location where = std::source_location::current()) {
-  return reshape(x, std::to_array(extents), where);
 }
 
 }  // namespace topos
