@@ -21,16 +21,17 @@ namespace detail {
 template <class Word>
 struct remainder {
   Word divisor;
-  double reciprocal;  // a little too small
+  Word reciprocal;  // 2 to the number of a word's bits by the divisor, at most 1 too small
 
   explicit remainder(Word by)
-      : divisor(by), reciprocal(by == 0 ? 0.0 : 0x1.ffffffffffff8p-1 / static_cast<double>(by)) {}
+      : divisor(by), reciprocal(by == 0 ? 0 : std::numeric_limits<Word>::max() / by) {}
 
   [[nodiscard]] KOKKOS_FUNCTION Word operator()(Word x) const {
     if constexpr (sizeof(Word) == 4) {
-      // The quotient is right or one too small: vectorisable, as a division is not.
-      const Word rest = x - static_cast<Word>(static_cast<double>(x) * reciprocal) * divisor;
-      return divisor != 0 && rest >= divisor ? rest - divisor : rest;
+      // The quotient is right or one too small. A product vectorises, a division does not.
+      const auto quotient = static_cast<Word>((std::uint64_t{x} * reciprocal) >> 32U);
+      const Word rest = x - quotient * divisor;
+      return rest - (rest >= divisor ? divisor : 0);
     } else {
       return divisor == 0 ? x : x % divisor;
     }
@@ -84,6 +85,7 @@ struct integer_elements {
     return static_cast<T>(min + within(within(high) * multiplier + within(low)));
   }
 
+  // A plain loop, which compilers vectorise where they do not unroll it first.
   template <class Words>
   [[nodiscard]] auto of_lanes(const Words& high, const Words& low) const {
     constexpr index_t width = lane::width<word>;
@@ -92,6 +94,7 @@ struct integer_elements {
     T result[width];
     lane::store(h, high);
     lane::store(l, low);
+#pragma GCC unroll 1
     for (index_t i = 0; i < width; ++i) result[i] = of(h[i], l[i]);
     return lane::load(result);
   }
