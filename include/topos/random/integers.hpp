@@ -94,7 +94,9 @@ struct integer_elements {
     T result[width];
     lane::store(h, high);
     lane::store(l, low);
+#ifndef KOKKOS_COMPILER_NVCC  // which warns of what it passes on
 #pragma GCC unroll 1
+#endif
     for (index_t i = 0; i < width; ++i) result[i] = of(h[i], l[i]);
     return lane::load(result);
   }
