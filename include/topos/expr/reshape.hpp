@@ -97,5 +97,10 @@ template <std::size_t N, operand X>
     return detail::strided_node<source, N>(source{node}, detail::layout<N>::dense(to));
   }
 }
+template <std::size_t N, operand X>
+[[nodiscard]] auto reshape(const X& x, const index_t (&extents)[N],
+                           std::source_location where = std::source_location::current()) {
+  return reshape(x, std::to_array(extents), where);
+}
 
 }  // namespace topos
