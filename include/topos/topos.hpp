@@ -33,6 +33,7 @@
 #include <topos/memory/memory_stats.hpp>
 #include <topos/memory/pool.hpp>
 #include <topos/random/categorical.hpp>
+#include <topos/random/choice.hpp>
 #include <topos/random/exponential.hpp>
 #include <topos/random/gamma.hpp>
 #include <topos/random/integers.hpp>
