@@ -7,8 +7,6 @@
 #include <cstdlib>
 #include <iostream>
 #include <random>
-#include <topos/random/uniform.hpp>
-#include <topos/tensor/print.hpp>
 #include <topos/topos.hpp>
 
 #include "../milliseconds.hpp"

@@ -9,10 +9,6 @@
 #include <future>
 #include <iostream>
 #include <stdexcept>
-#include <topos/tensor/on_ready.hpp>
-#include <topos/tensor/origin.hpp>
-#include <topos/tensor/print.hpp>
-#include <topos/tensor/reduction.hpp>
 #include <topos/topos.hpp>
 
 #include "../milliseconds.hpp"

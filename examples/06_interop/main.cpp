@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <iostream>
 #include <topos/io.hpp>
-#include <topos/io/kokkos_view.hpp>
 #include <topos/topos.hpp>
 
 // [functor]
