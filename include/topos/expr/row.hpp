@@ -123,14 +123,18 @@ struct dense_row {
     }
   }
   [[nodiscard]] auto lanes_pair(index_t j, index_t k) const {
+    using batch = std::decay_t<decltype(lanes(j, lane::all{}))>;
     if constexpr (requires { elements.lanes_pair(j); }) {
-      return elements.lanes_pair(j);
-    } else {
-      const auto first = lanes(j, lane::all{});
-      return lane::pair<std::decay_t<decltype(first)>>{first, lanes(k, lane::all{})};
+      // Another leaf's partner may be at another distance, and this row may begin later.
+      if (base == 0 && k - j == elements.partner()) return elements.lanes_pair(j);
     }
+    return lane::pair<batch>{lanes(j, lane::all{}), lanes(k, lane::all{})};
   }
 };
+}
+}
+}
+;
 
 /// A row in memory.
 template <class T>
