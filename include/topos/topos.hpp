@@ -40,6 +40,7 @@
 #include <topos/random/key.hpp>
 #include <topos/random/normal.hpp>
 #include <topos/random/permutation.hpp>
+#include <topos/random/threefry.hpp>
 #include <topos/random/uniform.hpp>
 #include <topos/tensor/concatenate.hpp>
 #include <topos/tensor/coroutine.hpp>
