@@ -131,10 +131,6 @@ struct dense_row {
     return lane::pair<batch>{lanes(j, lane::all{}), lanes(k, lane::all{})};
   }
 };
-}
-}
-}
-;
 
 /// A row in memory.
 template <class T>
