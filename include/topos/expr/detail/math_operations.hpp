@@ -181,11 +181,11 @@ struct power_op : widening {
     return whole < 0 ? one / result : result;
   }
 
-  // By squares, in the order of JAX's integer_pow.
+  // By squares, in the order of JAX's integer_pow. nvcc takes lanes for parameters here, but not
+  // for variables.
+  TOPOS_HOST_BRANCH
   template <class X>
-  KOKKOS_FUNCTION X product(const X& x, const X& one) const {
-    X result = one;
-    X square = x;
+  KOKKOS_FUNCTION X product(X square, X result) const {
     bool first = true;
     for (int n = whole < 0 ? -whole : whole; n > 0; n >>= 1) {
       if ((n & 1) != 0) {
