@@ -54,8 +54,9 @@ TEST(take, counts_negative_indices_from_the_end_and_clamps_others) {
     constexpr std::int32_t highest = std::numeric_limits<std::int32_t>::max();
     const std::vector<float> table{1, 2, 3};
 
-    const tensor<float, 2> y = take(tensor_on<2>(d, {3, 1}, table),
-                                    vector_on<std::int32_t>(d, {-1, 3, lowest, highest, 1, -3, -4}));
+    const tensor<float, 2> y =
+        take(tensor_on<2>(d, {3, 1}, table),
+             vector_on<std::int32_t>(d, {-1, 3, lowest, highest, 1, -3, -4}));
 
     EXPECT_EQ(values_of(y), (std::vector<float>{3, 3, 1, 3, 2, 1, 1}));
   });
