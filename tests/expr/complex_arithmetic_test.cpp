@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Complex numbers: arithmetic and functions against NumPy's and Python's values.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <topos/expr/math.hpp>
+#include <topos/expr/where.hpp>
+#include <vector>
+
+#include "reference.hpp"
+
+namespace {
+
+using support::expect_same;
+using support::named;
+using support::on_each_device;
+using support::rows_of;
+using support::values_of;
+using support::vector_on;
+using topos::eval;
+
+template <class T>
+class complex_arithmetic : public testing::Test {};
+using types = testing::Types<Kokkos::complex<float>, Kokkos::complex<double>>;
+TYPED_TEST_SUITE(complex_arithmetic, types);
+
+// Near each other in the plane: within units in the last place of the larger part.
+template <class T>
+void expect_near(const std::string& what, const std::vector<T>& got, const std::vector<T>& expected,
+                 double units) {
+  ASSERT_EQ(got.size(), expected.size());
+  using real = typename T::value_type;
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    const auto size = std::max(std::abs(expected[i].real()), std::abs(expected[i].imag()));
+    const real unit = size * std::numeric_limits<real>::epsilon();
+    EXPECT_LE(std::abs(got[i].real() - expected[i].real()), units * unit)
+        << what << " at " << i << ": " << support::shown(got[i]) << ", expected "
+        << support::shown(expected[i]);
+    EXPECT_LE(std::abs(got[i].imag() - expected[i].imag()), units * unit)
+        << what << " at " << i << ": " << support::shown(got[i]) << ", expected "
+        << support::shown(expected[i]);
+  }
+}
+
+TYPED_TEST(complex_arithmetic, gives_numpys_values) {
+  using T = TypeParam;
+  const auto rows = rows_of<T>(named<T>("binary"));
+  on_each_device([&](topos::device d) {
+    const auto a = vector_on(d, rows[0]);
+    const auto b = vector_on(d, rows[1]);
+    expect_same<T>("add", values_of(eval(a + b)), rows[2]);
+    expect_same<T>("subtract", values_of(eval(a - b)), rows[3]);
+    expect_near<T>("multiply", values_of(eval(a * b)), rows[4], 4);
+    expect_near<T>("divide", values_of(eval(a / b)), rows[5], 8);
+    ASSERT_EQ(rows.size(), 6U);
+  });
+}
+
+TYPED_TEST(complex_arithmetic, functions_give_pythons_values) {
+  using T = TypeParam;
+  const auto rows = rows_of<T>(named<T>("unary"));
+  on_each_device([&](topos::device d) {
+    const auto z = vector_on(d, rows[0]);
+    std::size_t row = 1;
+    const auto check = [&](const char* name, const auto& e, double units = 16) {
+      expect_near<T>(name, values_of(eval(e)), rows.at(row++), units);
+    };
+    check("negative", -z, 0);
+    check("square", square(z), 4);
+    check("reciprocal", reciprocal(z), 8);
+    check("conj", conj(z), 0);
+    check("exp", exp(z));
+    check("log", log(z));
+    check("log10", log10(z));
+    check("sqrt", sqrt(z));
+    check("sin", sin(z));
+    check("cos", cos(z));
+    check("tan", tan(z));
+    check("sinh", sinh(z));
+    check("cosh", cosh(z));
+    check("tanh", tanh(z));
+    check("asin", asin(z));
+    check("acos", acos(z));
+    check("atan", atan(z));
+    check("asinh", asinh(z));
+    check("acosh", acosh(z));
+    check("atanh", atanh(z));
+    check("pow", pow(z, 2.5), 64);
+    check("sigmoid", sigmoid(z));
+    EXPECT_EQ(row, rows.size());
+  });
+}
+
+TYPED_TEST(complex_arithmetic, parts_and_sizes_are_real) {
+  using T = TypeParam;
+  using real_type = typename T::value_type;
+  const auto rows = rows_of<T>(named<T>("unary"));
+  const auto expected = rows_of<real_type>(named<T>("real"));
+  on_each_device([&](topos::device d) {
+    const auto z = vector_on(d, rows[0]);
+    support::expect_close<real_type>("abs", expected[1], values_of(eval(abs(z))), expected[0], 2);
+    expect_same<real_type>("real", values_of(eval(real(z))), expected[1]);
+    expect_same<real_type>("imag", values_of(eval(imag(z))), expected[2]);
+  });
+}
+
+TYPED_TEST(complex_arithmetic, meets_real_numbers_as_complex) {
+  using T = TypeParam;
+  using real_type = typename T::value_type;
+  on_each_device([](topos::device d) {
+    const auto z = vector_on<T>(d, {T(1, 2), T(-3, 0.5)});
+    const auto x = vector_on<real_type>(d, {2, -1});
+    const auto n = vector_on<int>(d, {3, 4});
+    EXPECT_EQ(values_of(eval(z * x)), (std::vector<T>{T(2, 4), T(3, -0.5)}));
+    EXPECT_EQ(values_of(eval(n - z)), (std::vector<T>{T(2, -2), T(7, -0.5)}));
+    EXPECT_EQ(values_of(eval(x + T(0, 1))), (std::vector<T>{T(2, 1), T(-1, 1)}));
+    EXPECT_EQ(values_of(eval(where(x > 0, z, x))), (std::vector<T>{T(1, 2), T(-1, 0)}));
+    EXPECT_EQ(values_of(eval(z == T(1, 2))), (std::vector<bool>{true, false}));
+    EXPECT_EQ(values_of(eval(z != T(1, 2))), (std::vector<bool>{false, true}));
+  });
+}
+
+TYPED_TEST(complex_arithmetic, real_numbers_have_an_imaginary_part_of_zero) {
+  using real_type = typename TypeParam::value_type;
+  on_each_device([](topos::device d) {
+    const auto x = vector_on<real_type>(d, {2, -1});
+    EXPECT_EQ(values_of(eval(imag(x))), (std::vector<real_type>{0, 0}));
+    EXPECT_EQ(values_of(eval(real(x))), (std::vector<real_type>{2, -1}));
+    EXPECT_EQ(values_of(eval(conj(x))), (std::vector<real_type>{2, -1}));
+  });
+}
+
+}  // namespace
