@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes tests/data/tensor/reductions: sums, extrema, moments, scans and orders, by NumPy.
+"""Writes tests/data/tensor/reductions: sums, extrema, moments, softmax, scans and orders, by NumPy.
 
     reductions.py --output tests/data
 
 Needs numpy. For each kind of numbers there is <kind>_x.npy, of shape (5, 7, 33), and <kind>_results.npy: for each
 entry of AXES, the results of each entry of FUNCTIONS, one after the other, all in double precision, computed in it
-from the stored elements. long_x.npy is a row over several chunks with its totals in long_results.npy, and
+from the stored elements. softmax.npy and log_softmax.npy hold those of real_x along each axis; <kind>_cumsum.npy and
+<kind>_cumprod.npy (of the signs, twice them) those along each axis, <kind>_argsort.npy the stable order. long_x.npy is a row over several chunks with its totals in long_results.npy, and
 wide_x.npy a matrix of more rows and columns than a piece of one has.
 """
 import argparse
@@ -25,6 +26,10 @@ def argument(function):
 def logsumexp(x, axis):
     most = np.max(x, axis=axis, keepdims=True)
     return np.log(np.sum(np.exp(x - most), axis=axis)) + np.max(x, axis=axis)
+
+
+def logsumexp_kept(x, axis):
+    return np.expand_dims(logsumexp(x, axis), axis)
 
 
 FUNCTIONS = {
@@ -66,9 +71,22 @@ def main():
     for kind, x in kinds.items():
         np.save(folder / f"{kind}_x.npy", x.astype(np.int8 if kind != "real" else np.float32))
         np.save(folder / f"{kind}_results.npy", results(x, AXES))
+    axes = range(3)
+    for kind, x in kinds.items():
+        x = x.astype(np.float64)
+        signs = 2 * np.sign(x)
+        if kind != "bool":
+            np.save(folder / f"{kind}_cumsum.npy", np.stack([np.cumsum(x, axis=a) for a in axes]).astype(np.float32))
+            np.save(folder / f"{kind}_cumprod.npy", np.stack([np.cumprod(signs, axis=a) for a in axes[:2]]).astype(np.float32))
+            np.save(folder / f"{kind}_argsort.npy", np.stack([np.argsort(x, axis=a, kind="stable") for a in axes]).astype(np.int8))
+    x = kinds["real"]
+    shares = [np.exp(x - logsumexp_kept(x, a)) for a in axes]
+    np.save(folder / "softmax.npy", np.stack(shares).astype(np.float32))
+    np.save(folder / "log_softmax.npy", np.stack([x - logsumexp_kept(x, a) for a in axes]).astype(np.float32))
     long = random.normal(3, 1, 20001).astype(np.float32)
     np.save(folder / "long_x.npy", long)
     np.save(folder / "long_results.npy", results(long, [None]))
+    np.save(folder / "long_cumsum.npy", np.cumsum(long.astype(np.float64)).astype(np.float32))
     # 4200 columns over 6 rows, and as many rows: more than a piece across and down.
     wide = random.integers(-128, 128, (6, 4200)).astype(np.int8)
     np.save(folder / "wide_x.npy", wide)

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <topos/expr/views.hpp>
 #include <topos/io/npy.hpp>
@@ -22,8 +23,8 @@ namespace support {
 
 template <class T>
 topos::npy_array<T> reductions_file(const std::string& name) {
-  return topos::read_npy<T>(std::string(TOPOS_TEST_DATA_DIR) + "/tensor/reductions/" + name +
-                            ".npy");
+  const std::filesystem::path folder(TOPOS_TEST_DATA_DIR);
+  return topos::read_npy<T>((folder / "tensor" / "reductions" / name).replace_extension(".npy"));
 }
 
 /// Elements of type T, of shape (5, 7, 33), and what they are reduced to.

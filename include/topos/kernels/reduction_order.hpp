@@ -75,6 +75,18 @@ struct reduction_order {
   }
 };
 
+/// The axes with one of them last.
+template <std::size_t Rank>
+[[nodiscard]] permute_view<Rank> with_last(std::size_t axis) {
+  permute_view<Rank> view{};
+  std::size_t to = 0;
+  for (std::size_t i = 0; i < Rank; ++i) {
+    if (i != axis) view.axes[to++] = i;
+  }
+  view.axes[Rank - 1] = axis;
+  return view;
+}
+
 /// Where the results of a reduction go, seen from the elements: one place for all that are reduced.
 template <std::size_t Rank>
 [[nodiscard]] layout<Rank> reduced_layout(const shape<Rank>& extents, const axis_set<Rank>& set) {

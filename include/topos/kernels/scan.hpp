@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Running totals: each element combined with all before it along an axis.
+///
+/// Rows are cut into chunks, and these into segments. Totals of segments are made first, so that
+/// segments can be scanned independently; they are added up in a wider type. What is added up in
+/// which order depends on the length of a row alone.
+
+#include <cstdint>
+#include <topos/kernels/map.hpp>
+
+namespace topos::detail {
+
+/// The type in which totals are added up.
+template <class T>
+using running_t = std::conditional_t<std::same_as<T, float>, double, T>;
+
+/// Which part of a scan a launch is.
+enum class scan_part : std::uint8_t { whole_rows, totals, starts, chunks };
+
+/// The kernel of a scan along rows. Item i is some whole rows; or the total of a chunk; or what
+/// each chunk of row i starts with; or a chunk, started with that.
+template <class Target, class Op, class Rows>
+struct row_scan_kernel {
+  using value_type = typename decltype(std::declval<const Rows&>().row(0))::value_type;
+  using result_type = typename decltype(std::declval<const Target&>().elements)::value_type;
+  using running = running_t<value_type>;
+
+  /// Segments of a chunk: on the host as many as hide the latency of an operation, on a device one
+  /// for each thread of a team.
+  static constexpr index_t host_segments = 8;
+  static constexpr index_t device_segments = 256;
+
+  Target target;
+  Rows rows;
+  Op op;
+  running neutral;
+  index_t count;
+  index_t columns;
+  running* totals;  // of all chunks, and then what they start with
+  scan_part part;
+
+  [[nodiscard]] KOKKOS_FUNCTION index_t chunks() const {
+    return (columns + map_chunk - 1) / map_chunk;
+  }
+  [[nodiscard]] KOKKOS_FUNCTION index_t together() const {
+    return columns < map_chunk ? map_chunk / columns : 1;
+  }
+  [[nodiscard]] index_t items() const {
+    if (part == scan_part::whole_rows) return (count + together() - 1) / together();
+    return part == scan_part::starts ? count : count * chunks();
+  }
+  [[nodiscard]] index_t cost() const {
+    if (part == scan_part::whole_rows) return std::min(together(), count) * columns;
+    return part == scan_part::starts ? chunks() : map_chunk;
+  }
+  [[nodiscard]] static std::size_t scratch() {
+    return static_cast<std::size_t>(device_segments) * sizeof(running);
+  }
+  [[nodiscard]] row_scan_kernel as(scan_part p) const {
+    row_scan_kernel other = *this;
+    other.part = p;
+    return other;
+  }
+
+  template <class Team>
+  KOKKOS_FUNCTION void operator()(const Team& team, index_t i) const {
+    if (part == scan_part::whole_rows) {
+      const index_t last = (i + 1) * together() < count ? (i + 1) * together() : count;
+      for (index_t r = i * together(); r < last; ++r) {
+        running start = neutral;
+        for (index_t chunk = 0; chunk < chunks(); ++chunk) {
+          start = op(start, scan(team, r, chunk, start, true));
+        }
+      }
+    } else if (part == scan_part::totals) {
+      const running total = scan(team, i / chunks(), i % chunks(), neutral, false);
+      totals[i] = total;
+    } else if (part == scan_part::starts) {
+      find_starts(team, totals + i * chunks());
+    } else {
+      scan(team, i / chunks(), i % chunks(), totals[i], true);
+    }
+  }
+
+ private:
+  // One after the other, as whole rows do it.
+  TOPOS_HOST_BRANCH
+  template <class Team>
+  KOKKOS_FUNCTION void find_starts(const Team& team, running* of_row) const {
+    const auto run = [&] {
+      running start = neutral;
+      for (index_t chunk = 0; chunk < chunks(); ++chunk) {
+        const running total = of_row[chunk];
+        of_row[chunk] = start;
+        start = op(start, total);
+      }
+    };
+    if constexpr (Team::on_host) {
+      run();
+    } else {
+      Kokkos::single(Kokkos::PerTeam(team.member()), run);
+    }
+  }
+
+  // The total of a chunk; writes its elements if asked to.
+  TOPOS_HOST_BRANCH
+  template <class Team>
+  KOKKOS_FUNCTION running scan(const Team& team, index_t r, index_t chunk, running start,
+                               bool writes) const {
+    const index_t c = chunk * map_chunk;
+    const index_t past = c + map_chunk < columns ? c + map_chunk : columns;
+    const index_t n = past - c;
+    auto* out = target.elements.data + target.start(r) + c * target.step;
+    if constexpr (Team::on_host) {
+      value_type values[map_chunk];
+      host_rows::assign(values - c, 1, rows.row(r), c, past);
+      const memory_row<value_type> row{{values}};
+      const index_t length = (n + host_segments - 1) / host_segments;
+      running chain[host_segments];
+      running total = neutral;
+      for (index_t s = 0; s < host_segments; ++s) {
+        chain[s] = op(start, total);
+        const index_t first = std::min(s * length, n);
+        const index_t last = std::min(first + length, n);
+        if (first < last) {
+          total = op(total, static_cast<running>(host_rows::reduce(op, row, first, last)));
+        }
+      }
+      if (!writes) return total;
+      // Whole chunks: the chains side by side.
+      const index_t side_by_side = n - (host_segments - 1) * length;
+      for (index_t k = 0; k < side_by_side; ++k) {
+        for (index_t s = 0; s < host_segments; ++s) {
+          value_type& value = values[s * length + k];
+          chain[s] = op(chain[s], static_cast<running>(value));
+          value = static_cast<value_type>(chain[s]);
+        }
+      }
+      for (index_t s = 0; s < host_segments; ++s) {
+        const index_t last = std::min((s + 1) * length, n);
+        for (index_t k = s * length + std::max<index_t>(side_by_side, 0); k < last; ++k) {
+          chain[s] = op(chain[s], static_cast<running>(values[k]));
+          values[k] = static_cast<value_type>(chain[s]);
+        }
+      }
+      host_rows::assign(out, target.step, make_row(convert_op<result_type>{}, row), 0, n);
+      return total;
+    } else {
+      auto* starts = static_cast<running*>(team.scratch());
+      const index_t segments = device_segments;  // ranges take it by reference
+      const index_t length = (n + segments - 1) / segments;
+      const auto row = rows.row(r);
+      team.barrier();
+      Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), segments), [&](index_t s) {
+        running total = neutral;
+        const index_t last = (s + 1) * length < n ? (s + 1) * length : n;
+        for (index_t k = s * length; k < last; ++k) {
+          total = op(total, static_cast<running>(row[c + k]));
+        }
+        starts[s] = total;
+      });
+      team.barrier();
+      running total = neutral;
+      for (index_t s = 0; s < segments; ++s) total = op(total, starts[s]);
+      if (!writes) return total;
+      team.barrier();
+      Kokkos::single(Kokkos::PerTeam(team.member()), [&] {
+        running so_far = start;
+        for (index_t s = 0; s < segments; ++s) {
+          const running of_segment = starts[s];
+          starts[s] = so_far;
+          so_far = op(so_far, of_segment);
+        }
+      });
+      team.barrier();
+      Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), segments), [&](index_t s) {
+        running so_far = starts[s];
+        const index_t last = (s + 1) * length < n ? (s + 1) * length : n;
+        for (index_t k = s * length; k < last; ++k) {
+          so_far = op(so_far, static_cast<running>(row[c + k]));
+          out[k * target.step] = convert_op<result_type>{}(so_far);
+        }
+      });
+      team.barrier();
+      return total;
+    }
+  }
+};
+
+/// The kernel of a scan down columns: item i is a panel of columns of one group of rows, of which
+/// row n of the scanned axis is row (group * length + n) * inner + t.
+template <class Target, class Op, class Rows>
+struct column_scan_kernel {
+  using value_type = typename decltype(std::declval<const Rows&>().row(0))::value_type;
+  using result_type = typename decltype(std::declval<const Target&>().elements)::value_type;
+  using running = running_t<value_type>;
+
+  static constexpr index_t widest = 512;
+
+  Target target;
+  Rows rows;
+  Op op;
+  index_t outer;
+  index_t length;
+  index_t inner;
+  index_t columns;
+  index_t panel;
+
+  /// Panels narrow enough to share, and whole cache lines.
+  void cut() { panel = std::clamp<index_t>(columns / 32 / 64 * 64, 64, widest); }
+
+  [[nodiscard]] KOKKOS_FUNCTION index_t across() const { return (columns + panel - 1) / panel; }
+  [[nodiscard]] index_t items() const { return outer * inner * across(); }
+  [[nodiscard]] index_t cost() const { return length * std::min(columns, panel); }
+
+  TOPOS_HOST_BRANCH
+  template <class Team>
+  KOKKOS_FUNCTION void operator()(const Team& team, index_t i) const {
+    const index_t c = i % across() * panel;
+    const index_t past = c + panel < columns ? c + panel : columns;
+    const index_t t = i / across() % inner;
+    const index_t first = i / across() / inner * length * inner + t;
+    if constexpr (Team::on_host) {
+      running so_far[widest];
+      value_type values[widest];
+      for (index_t n = 0; n < length; ++n) {
+        const index_t r = first + n * inner;
+        auto* out = target.elements.data + target.start(r);
+        host_rows::assign(values - c, 1, rows.row(r), c, past);
+        for (index_t j = 0; j < past - c; ++j) {
+          const auto value = static_cast<running>(values[j]);
+          so_far[j] = n == 0 ? value : op(so_far[j], value);
+        }
+        for (index_t j = c; j < past; ++j) {
+          out[j * target.step] = convert_op<result_type>{}(so_far[j - c]);
+        }
+      }
+    } else {
+      Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), c, past), [&](index_t j) {
+        running so_far{};
+        for (index_t n = 0; n < length; ++n) {
+          const index_t r = first + n * inner;
+          const auto value = static_cast<running>(rows.row(r)[j]);
+          so_far = n == 0 ? value : op(so_far, value);
+          target.elements.data[target.start(r) + j * target.step] =
+              convert_op<result_type>{}(so_far);
+        }
+      });
+      team.barrier();
+    }
+  }
+};
+
+}  // namespace topos::detail

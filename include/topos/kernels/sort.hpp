@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Sorting by keys: a stable radix sort of unsigned integers, each with a number that moves along.
+///
+/// Short rows are sorted by one team each, in its scratch memory; long ones by all, digit by digit:
+/// the digits of each piece are counted, the counts added up, and the piece moved to where they
+/// say. The order does not depend on the number of threads. Zagha and Blelloch, "Radix sort for
+/// vector multiprocessors", 1991.
+
+#include <cstdint>
+#include <topos/core/promotion.hpp>
+#include <topos/kernels/map.hpp>
+
+namespace topos::detail {
+
+/// The unsigned integer whose order is that of elements of type T.
+template <class T>
+using sort_key_t = std::conditional_t<
+    sizeof(T) == 1, std::uint8_t,
+    std::conditional_t<sizeof(T) == 2, std::uint16_t,
+                       std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
+
+/// An element as its key: NaN after all others; both zeros are the same where only the order
+/// counts. `backwards`: the largest first, of which NaN is one.
+template <class T>
+struct to_sort_key {
+  using key = sort_key_t<T>;
+  bool joins_zeros = false;
+  bool backwards = false;
+
+  KOKKOS_FUNCTION key operator()(const T& x) const {
+    const key k = forwards(x);
+    return backwards ? static_cast<key>(~k) : k;
+  }
+
+ private:
+  static constexpr key top = static_cast<key>(key(1) << (8 * sizeof(T) - 1));
+
+  KOKKOS_FUNCTION key forwards(const T& x) const {
+    if constexpr (is_real_floating<T>) {
+      if (x != x) return static_cast<key>(~key(0));
+      const key bits = joins_zeros && x == T(0.0F) ? key(0) : Kokkos::bit_cast<key>(x);
+      return static_cast<key>((bits & top) != 0 ? ~bits : bits | top);
+    } else if constexpr (std::is_signed_v<T>) {
+      return static_cast<key>(static_cast<key>(x) ^ top);
+    } else {
+      return static_cast<key>(x);
+    }
+  }
+};
+
+/// The element of a key.
+template <class T>
+struct from_sort_key {
+  using key = sort_key_t<T>;
+  bool backwards = false;
+
+  KOKKOS_FUNCTION T operator()(const key& k) const {
+    const key forwards = backwards ? static_cast<key>(~k) : k;
+    constexpr key top = static_cast<key>(key(1) << (8 * sizeof(T) - 1));
+    if constexpr (is_real_floating<T>) {
+      // Of NaN, all bits are set: that is one.
+      if (forwards == static_cast<key>(~key(0)))
+        return Kokkos::bit_cast<T>(static_cast<key>(forwards >> 1U));
+      return Kokkos::bit_cast<T>(
+          static_cast<key>((forwards & top) != 0 ? forwards ^ top : ~forwards));
+    } else if constexpr (std::same_as<T, bool>) {
+      return forwards != 0;
+    } else if constexpr (std::is_signed_v<T>) {
+      return static_cast<T>(forwards ^ top);
+    } else {
+      return static_cast<T>(forwards);
+    }
+  }
+};
+
+/// Values that a digit has.
+inline constexpr index_t digits = 256;
+
+template <class Key>
+KOKKOS_FUNCTION index_t digit_of(const Key& k, int pass) {
+  return static_cast<index_t>((k >> (8 * static_cast<unsigned>(pass))) & Key(digits - 1));
+}
+
+/// Keys and the numbers that move with them.
+template <class Key, class Number>
+struct keyed {
+  Key* keys;
+  Number* numbers;
+};
+
+/// Counts the digits of n keys into counts[digit * stride].
+TOPOS_HOST_BRANCH
+template <class Team, class Key>
+KOKKOS_FUNCTION void count_digits(const Team& team, const Key* keys, index_t n, int pass,
+                                  index_t* counts, index_t stride) {
+  if constexpr (Team::on_host) {
+    index_t own[digits] = {};
+    for (index_t j = 0; j < n; ++j) ++own[digit_of(keys[j], pass)];
+    for (index_t d = 0; d < digits; ++d) counts[d * stride] = own[d];
+  } else {
+    // A thread for each digit: all read the same key at once.
+    const index_t all = digits;
+    Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), all), [&](index_t d) {
+      index_t count = 0;
+      for (index_t j = 0; j < n; ++j) count += digit_of(keys[j], pass) == d ? 1 : 0;
+      counts[d * stride] = count;
+    });
+    team.barrier();
+  }
+}
+
+/// Moves n keys, in order, to to[starts[digit * stride]] and on.
+TOPOS_HOST_BRANCH
+template <class Team, class Key, class Number>
+KOKKOS_FUNCTION void move_by_digits(const Team& team, const keyed<Key, Number>& from,
+                                    const keyed<Key, Number>& to, index_t n, int pass,
+                                    const index_t* starts, index_t stride) {
+  const auto put = [&](index_t j, index_t at) {
+    to.keys[at] = from.keys[j];
+    if (to.numbers != nullptr) to.numbers[at] = from.numbers[j];
+  };
+  if constexpr (Team::on_host) {
+    index_t own[digits];
+    for (index_t d = 0; d < digits; ++d) own[d] = starts[d * stride];
+    for (index_t j = 0; j < n; ++j) put(j, own[digit_of(from.keys[j], pass)]++);
+  } else {
+    const index_t all = digits;
+    Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), all), [&](index_t d) {
+      index_t at = starts[d * stride];
+      for (index_t j = 0; j < n; ++j) {
+        if (digit_of(from.keys[j], pass) == d) put(j, at++);
+      }
+    });
+    team.barrier();
+  }
+}
+
+/// counts[i] becomes the sum of those before it.
+TOPOS_HOST_BRANCH
+template <class Team>
+KOKKOS_FUNCTION void add_up_counts(const Team& team, index_t* counts, index_t n) {
+  const auto run = [&] {
+    index_t total = 0;
+    for (index_t i = 0; i < n; ++i) {
+      const index_t count = counts[i];
+      counts[i] = total;
+      total += count;
+    }
+  };
+  if constexpr (Team::on_host) {
+    run();
+  } else {
+    Kokkos::single(Kokkos::PerTeam(team.member()), run);
+    team.barrier();
+  }
+}
+
+/// Sorts n keys by one team; they end where they began. `spare` is as much room, `counts` room for
+/// a count of each digit.
+TOPOS_HOST_BRANCH
+template <class Team, class Key, class Number>
+KOKKOS_FUNCTION void sort_keys(const Team& team, keyed<Key, Number> all, keyed<Key, Number> spare,
+                               index_t n, index_t* counts) {
+  const keyed<Key, Number> home = all;
+  if constexpr (Team::on_host) {
+    if (n <= 32) {
+      for (index_t i = 1; i < n; ++i) {
+        const Key key = all.keys[i];
+        const Number number = all.numbers == nullptr ? Number{} : all.numbers[i];
+        index_t j = i;
+        for (; j > 0 && all.keys[j - 1] > key; --j) {
+          all.keys[j] = all.keys[j - 1];
+          if (all.numbers != nullptr) all.numbers[j] = all.numbers[j - 1];
+        }
+        all.keys[j] = key;
+        if (all.numbers != nullptr) all.numbers[j] = number;
+      }
+      return;
+    }
+  }
+  for (int pass = 0; pass < static_cast<int>(sizeof(Key)); ++pass) {
+    count_digits(team, all.keys, n, pass, counts, 1);
+    if constexpr (Team::on_host) {
+      if (counts[digit_of(all.keys[0], pass)] == n) continue;  // all alike: in order already
+    }
+    add_up_counts(team, counts, digits);
+    move_by_digits(team, all, spare, n, pass, counts, 1);
+    const keyed<Key, Number> filled = spare;
+    spare = all;
+    all = filled;
+  }
+  if (all.keys != home.keys) {
+    assign(team, home.keys, memory_row<Key>{{all.keys}}, 0, n);
+    if (home.numbers != nullptr)
+      assign(team, home.numbers, memory_row<Number>{{all.numbers}}, 0, n);
+  }
+}
+
+/// Bytes of scratch memory to sort n keys by one team.
+template <class Key, class Number>
+[[nodiscard]] std::size_t sort_scratch(index_t n) {
+  return static_cast<std::size_t>(digits) * sizeof(index_t) +
+         static_cast<std::size_t>(2 * n) * (sizeof(Number) + sizeof(Key));
+}
+
+/// The kernel for pieces of rows that one team sorts: item i is a piece, of which the first `kept`
+/// elements are written, and their numbers along the row. The rows are those of the keys.
+template <class T, class Rows>
+struct piece_sort_kernel {
+  using key = sort_key_t<T>;
+  using number = std::int32_t;
+
+  Rows rows;
+  from_sort_key<T> as_value;
+  index_t count;
+  index_t columns;
+  index_t piece;                    // columns of one
+  index_t kept;                     // of each piece
+  T* values;                        // or null
+  std::int64_t* numbers;            // or null
+  const std::int64_t* row_numbers;  // those of the columns; null: their own
+
+  [[nodiscard]] KOKKOS_FUNCTION index_t across() const { return (columns + piece - 1) / piece; }
+  /// Results of a row.
+  [[nodiscard]] KOKKOS_FUNCTION index_t results() const {
+    const index_t rest = columns - (across() - 1) * piece;
+    return (across() - 1) * kept + (rest < kept ? rest : kept);
+  }
+  [[nodiscard]] index_t items() const { return count * across(); }
+  [[nodiscard]] index_t cost() const { return std::min(columns, piece) * 16; }
+  [[nodiscard]] std::size_t scratch() const {
+    return sort_scratch<key, number>(std::min(columns, piece));
+  }
+
+  template <class Team>
+  KOKKOS_FUNCTION void operator()(const Team& team, index_t i) const {
+    const index_t r = i / across();
+    const index_t c = i % across() * piece;
+    const index_t past = c + piece < columns ? c + piece : columns;
+    const index_t n = past - c;
+    const index_t most = piece < columns ? piece : columns;
+    auto* counts = static_cast<index_t*>(team.scratch());
+    auto* own = reinterpret_cast<number*>(counts + digits);
+    auto* keys = reinterpret_cast<key*>(own + 2 * most);
+    team.barrier();
+    fill(team, keys, own, r, c, n);
+    if (numbers == nullptr) own = nullptr;
+    sort_keys(team, keyed<key, number>{keys, own},
+              keyed<key, number>{keys + most, own == nullptr ? nullptr : own + most}, n, counts);
+    write(team, keys, own, r, c, n < kept ? n : kept);
+  }
+
+ private:
+  TOPOS_HOST_BRANCH
+  template <class Team>
+  KOKKOS_FUNCTION void fill(const Team& team, key* keys, number* own, index_t r, index_t c,
+                            index_t n) const {
+    const auto row = rows.row(r);
+    if constexpr (Team::on_host) {
+      host_rows::assign(keys - c, 1, row, c, c + n);
+      for (index_t j = 0; j < n; ++j) own[j] = static_cast<number>(j);
+    } else {
+      Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), n), [&](index_t j) {
+        keys[j] = row[c + j];
+        own[j] = static_cast<number>(j);
+      });
+      team.barrier();
+    }
+  }
+
+  TOPOS_HOST_BRANCH
+  template <class Team>
+  KOKKOS_FUNCTION void write(const Team& team, const key* keys, const number* own, index_t r,
+                             index_t c, index_t n) const {
+    const index_t first = r * results() + c / piece * kept;
+    const auto put = [&](index_t k) {
+      if (values != nullptr) values[first + k] = as_value(keys[k]);
+      if (numbers == nullptr) return;
+      const index_t at = c + own[k];
+      numbers[first + k] = row_numbers == nullptr ? at : row_numbers[r * columns + at];
+    };
+    if constexpr (Team::on_host) {
+      for (index_t k = 0; k < n; ++k) put(k);
+    } else {
+      Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), n), put);
+      team.barrier();
+    }
+  }
+};
+
+/// Item i counts the digits of a piece of a long row, or moves it; or adds up the counts of row i.
+template <class Key, class Number>
+struct digit_kernel {
+  enum class part : std::uint8_t { counts, starts, moves };
+
+  keyed<Key, Number> from;
+  keyed<Key, Number> to;
+  index_t count;
+  index_t columns;
+  index_t piece;
+  index_t* counts;  // (count, digits, pieces)
+  int pass;
+  part what;
+
+  [[nodiscard]] KOKKOS_FUNCTION index_t across() const { return (columns + piece - 1) / piece; }
+  [[nodiscard]] index_t items() const { return what == part::starts ? count : count * across(); }
+
+  template <class Team>
+  KOKKOS_FUNCTION void operator()(const Team& team, index_t i) const {
+    if (what == part::starts)
+      return add_up_counts(team, counts + i * digits * across(), digits * across());
+    const index_t r = i / across();
+    const index_t p = i % across();
+    const index_t first = r * columns + p * piece;
+    const index_t n = (p + 1) * piece < columns ? piece : columns - p * piece;
+    index_t* own = counts + r * digits * across() + p;
+    if (what == part::counts) {
+      count_digits(team, from.keys + first, n, pass, own, across());
+    } else {
+      const bool numbered = from.numbers != nullptr;
+      move_by_digits(
+          team, keyed<Key, Number>{from.keys + first, numbered ? from.numbers + first : nullptr},
+          keyed<Key, Number>{to.keys + r * columns, numbered ? to.numbers + r * columns : nullptr},
+          n, pass, own, across());
+    }
+  }
+};
+
+/// Columns that one team sorts, or moves, at once on a device.
+[[nodiscard]] inline index_t sort_piece(const device& d) {
+  return d.kind() == device_kind::cpu ? index_t{1} << 16 : map_chunk;
+}
+
+/// Sorts rows of keys, of any length, and the numbers with them: they end in `all`. `spare` is as
+/// much room; `counts` has room for what sort_counts says. Numbers may be null.
+template <class Stream, class Key, class Number>
+void sort_rows(const Stream& stream, keyed<Key, Number> all, keyed<Key, Number> spare,
+               index_t count, index_t columns, index_t piece, index_t* counts) {
+  using kernel = digit_kernel<Key, Number>;
+  using part = typename kernel::part;
+  const keyed<Key, Number> home = all;
+  for (int pass = 0; pass < static_cast<int>(sizeof(Key)); ++pass) {
+    for (const part what : {part::counts, part::starts, part::moves}) {
+      const kernel k{all, spare, count, columns, piece, counts, pass, what};
+      const index_t cost = what == part::starts ? digits * k.across() : std::min(piece, columns);
+      stream.for_each("topos::sort", k.items(), cost, 0, k);
+    }
+    std::swap(all, spare);
+  }
+  if (all.keys == home.keys) return;
+  const auto bytes = static_cast<std::size_t>(count * columns);
+  stream.copy(home.keys, all.keys, bytes * sizeof(Key));
+  if (home.numbers != nullptr) stream.copy(home.numbers, all.numbers, bytes * sizeof(Number));
+}
+
+/// How many counts sort_rows needs.
+[[nodiscard]] inline index_t sort_counts(index_t count, index_t columns, index_t piece) {
+  return count * digits * ((columns + piece - 1) / piece);
+}
+
+}  // namespace topos::detail

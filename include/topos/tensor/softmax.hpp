@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Softmax: exponentials as shares of their sum.
+
+#include <topos/expr/math.hpp>
+#include <topos/kernels/soften.hpp>
+#include <topos/tensor/reduction.hpp>
+
+namespace topos {
+
+namespace detail {
+
+/// Longer rows are softened by several passes over memory, which all threads share.
+inline constexpr index_t longest_softened_row = index_t{1} << 16;
+
+template <class To>
+struct reciprocal_finish {
+  template <class T>
+  KOKKOS_FUNCTION To operator()(const T& total) const {
+    return To(1) / total;
+  }
+};
+template <class To>
+struct logarithm_finish {
+  template <class T>
+  KOKKOS_FUNCTION To operator()(const T& total) const {
+    return Kokkos::log(total);
+  }
+};
+
+template <element To, expression E>
+[[nodiscard]] tensor<To, E::rank> softened_rows(const E& e, std::size_t axis, bool log,
+                                                std::source_location where) {
+  constexpr std::size_t rank = E::rank;
+  const shape<rank> extents = e.shape();
+  tensor<To, rank> y(extents, e.device().value_or(default_device::current()), where);
+  if (y.size() == 0) return y;
+  const permute_view<rank> order = with_last<rank>(axis);
+  const auto v = e.viewed(extents, order);
+  const layout<rank> target = order(layout<rank>::dense(extents));
+  walk_maker<rank> maker(v.shape(), 1);
+  maker.add(target);
+  v.leaves(maker);
+  const walk<rank> w = maker.make();
+  const auto to = rows_of(target_elements<To>{y.data()}, target, w);
+  const soften_kernel<std::decay_t<decltype(to)>, decltype(v.rows(w))> kernel{
+      to, v.rows(w), w.rows(), w.columns(), log};
+  std::vector<buffer> reads;
+  e.collect(reads);
+  queue_of(y.device(), where)
+      .submit(
+          std::move(reads), {y.memory()}, y.size(),
+          [kernel](const auto& stream) {
+            stream.for_each("topos::softmax", kernel.items(), kernel.cost(), kernel.scratch(),
+                            kernel);
+          },
+          log ? "log_softmax" : "softmax", where);
+  return y;
+}
+
+template <bool Log, operand X>
+[[nodiscard]] auto softened(const char* name, const X& x, index_t axis,
+                            std::source_location where) {
+  using to = floating_t<value_of_t<X>>;
+  using wide = wide_t<to>;
+  static_assert(!is_complex<to>, "topos: complex numbers have no order");
+  const auto e = convert<wide>(as_node(x));
+  constexpr std::size_t rank = node_t<X>::rank;
+  static_assert(rank > 0, "topos: a softmax is taken along an axis");
+  axis_set<rank> set{};
+  const std::size_t along = checked_axis(name, axis, rank, where);
+  set[along] = true;
+  const shape<rank> extents = e.shape();
+  const bool by_rows = reduction_order<rank>(e, set).by_rows;
+  if ((by_rows && extents[along] <= longest_softened_row) || size_of_shape(extents, where) == 0) {
+    return softened_rows<to>(e, along, Log, where);
+  }
+  using result = tensor<to, rank>;
+  const tensor<wide, rank> most = extremum_over<rank, maximum_op>(name, e, set, where);
+  const auto shifted = e - most;
+  if constexpr (Log) {
+    const tensor<wide, rank> logs =
+        make_reduction<rank>(exp(shifted), set, add_op{}, logarithm_finish<wide>{}, wide(0), where);
+    return result(convert<to>(shifted - logs), where);
+  } else {
+    const tensor<wide, rank> inverse = make_reduction<rank>(
+        exp(shifted), set, add_op{}, reciprocal_finish<wide>{}, wide(0), where);
+    return result(convert<to>(exp(shifted) * inverse), where);
+  }
+}
+
+}  // namespace detail
+
+/// exp(x) along an axis as shares of its sum there, without overflow: enqueues it and returns the
+/// tensor at once. Of integers as float. Throws `out_of_range` for the axis.
+template <operand X>
+[[nodiscard]] auto softmax(const X& x, index_t axis = -1,
+                           std::source_location where = std::source_location::current()) {
+  return detail::softened<false>("softmax", x, axis, where);
+}
+
+/// The logarithm of softmax(x, axis), which does not underflow.
+template <operand X>
+[[nodiscard]] auto log_softmax(const X& x, index_t axis = -1,
+                               std::source_location where = std::source_location::current()) {
+  return detail::softened<true>("log_softmax", x, axis, where);
+}
+
+}  // namespace topos

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Sorted elements, and the order that sorts them.
+
+#include <topos/expr/elementwise.hpp>
+#include <topos/expr/generators.hpp>
+#include <topos/kernels/reduction_order.hpp>
+#include <topos/kernels/sort.hpp>
+#include <topos/tensor/tensor.hpp>
+
+namespace topos {
+
+/// Elements and where they were.
+template <element T, std::size_t Rank>
+struct chosen_elements {
+  tensor<T, Rank> values;
+  tensor<std::int64_t, Rank> indices;
+};
+
+namespace detail {
+
+/// What is asked of a sort.
+struct sort_request {
+  bool values;
+  bool numbers;
+  bool backwards;
+  index_t kept;  // elements of each row
+};
+
+template <element T, std::size_t Rank>
+struct sort_results {
+  std::optional<tensor<T, Rank>> values;
+  std::optional<tensor<std::int64_t, Rank>> numbers;
+};
+
+template <class T, expression K>
+[[nodiscard]] auto make_piece_sort(const K& keys, const sort_request& asked, index_t piece) {
+  walk_maker<K::rank> maker(keys.shape(), 1);
+  keys.leaves(maker);
+  const walk<K::rank> w = maker.make();
+  return piece_sort_kernel<T, decltype(keys.rows(w))>{
+      keys.rows(w), {asked.backwards}, w.rows(), w.columns(), piece,
+      asked.kept,   nullptr,           nullptr,  nullptr};
+}
+
+template <class Kernel>
+void submit_piece_sort(const Kernel& kernel, device d, std::vector<buffer> reads,
+                       std::vector<buffer> writes, std::source_location where) {
+  queue_of(d, where).submit(
+      std::move(reads), std::move(writes), kernel.count * kernel.columns * 16,
+      [kernel](const auto& stream) {
+        stream.for_each("topos::sort", kernel.items(), kernel.cost(), kernel.scratch(), kernel);
+      },
+      "sort", where);
+}
+
+/// The first elements of rows that one team sorts, or a few rounds of teams.
+template <class T, expression K, std::size_t Rank>
+void sort_in_pieces(const K& keys, const sort_request& asked, index_t piece,
+                    const sort_results<T, Rank>& results, device d, std::source_location where) {
+  std::vector<buffer> reads;
+  std::vector<buffer> writes;
+  keys.collect(reads);
+  auto last = make_piece_sort<T>(keys, asked, piece);
+  if (last.columns <= piece) {
+    if (results.values) last.values = results.values->data();
+    if (results.numbers) last.numbers = results.numbers->data();
+    if (results.values) writes.push_back(results.values->memory());
+    if (results.numbers) writes.push_back(results.numbers->memory());
+    return submit_piece_sort(last, d, std::move(reads), std::move(writes), where);
+  }
+  // The best of each piece, and then of those, until one team can hold them.
+  using key = sort_key_t<T>;
+  const sort_request round{true, true, false, asked.kept};
+  auto first = make_piece_sort<key>(keys, round, piece);
+  tensor<key, 2> best({first.count, first.results()}, d, where);
+  tensor<std::int64_t, 2> places(best.shape(), d, where);
+  first.values = best.data();
+  first.numbers = places.data();
+  submit_piece_sort(first, d, std::move(reads), {best.memory(), places.memory()}, where);
+  while (best.shape()[1] > piece) {
+    auto next = make_piece_sort<key>(best.node(), round, piece);
+    tensor<key, 2> better({next.count, next.results()}, d, where);
+    tensor<std::int64_t, 2> where_from(better.shape(), d, where);
+    next.values = better.data();
+    next.numbers = where_from.data();
+    next.row_numbers = places.data();
+    submit_piece_sort(next, d, {best.memory(), places.memory()},
+                      {better.memory(), where_from.memory()}, where);
+    best = better;
+    places = where_from;
+  }
+  auto end = make_piece_sort<T>(best.node(), asked, piece);
+  end.values = results.values->data();
+  end.numbers = results.numbers->data();
+  end.row_numbers = places.data();
+  submit_piece_sort(end, d, {best.memory(), places.memory()},
+                    {results.values->memory(), results.numbers->memory()}, where);
+}
+
+/// Whole rows, each sorted by all teams.
+template <class T, expression K, std::size_t Rank>
+void sort_long_rows(const K& keys, const sort_request& asked, index_t piece,
+                    const sort_results<T, Rank>& results, device d, std::source_location where) {
+  using key = sort_key_t<T>;
+  const shape<Rank> extents = keys.shape();
+  const index_t columns = extents[Rank - 1];
+  const index_t count = size_of_shape(extents, where) / columns;
+  const tensor<key, Rank> all(keys, where);
+  const tensor<key, Rank> spare(extents, d, where);
+  const tensor<index_t, 1> counts({sort_counts(count, columns, piece)}, d, where);
+  keyed<key, std::int64_t> from{all.data(), nullptr};
+  keyed<key, std::int64_t> to{spare.data(), nullptr};
+  std::vector<buffer> writes{all.memory(), spare.memory(), counts.memory()};
+  std::optional<tensor<std::int64_t, Rank>> other;
+  if (results.numbers) {
+    const auto numbers = generated(arange_elements<std::int64_t>{0, 1}, shape<1>{columns}, d);
+    map(numbers.viewed(shape<1>{columns}, broadcast_view<Rank>{extents}), results.numbers->memory(),
+        layout<Rank>::dense(extents), where);
+    other.emplace(extents, d, where);
+    from.numbers = results.numbers->data();
+    to.numbers = other->data();
+    writes.push_back(results.numbers->memory());
+    writes.push_back(other->memory());
+  }
+  // What is written is read, too.
+  queue_of(d, where).submit(
+      writes, writes, count * columns * 16,
+      [=, data = counts.data()](const auto& stream) {
+        sort_rows(stream, from, to, count, columns, piece, data);
+      },
+      "sort", where);
+  if (results.values) {
+    map(make_node("", where, from_sort_key<T>{asked.backwards}, all.node()),
+        results.values->memory(), layout<Rank>::dense(extents), where);
+  }
+}
+
+/// Sorts along the last axis.
+template <expression E>
+[[nodiscard]] auto sorted_rows(const E& e, const sort_request& asked, std::source_location where) {
+  using T = typename E::value_type;
+  constexpr std::size_t rank = E::rank;
+  const device d = e.device().value_or(default_device::current());
+  const shape<rank> extents = e.shape();
+  const index_t columns = extents[rank - 1];
+  shape<rank> kept = extents;
+  kept[rank - 1] = asked.kept;
+  sort_results<T, rank> results;
+  if (asked.values) results.values.emplace(kept, d, where);
+  if (asked.numbers) results.numbers.emplace(kept, d, where);
+  if (size_of_shape(kept, where) == 0) return results;
+  const index_t piece = sort_piece(d);
+  const auto keys = make_node("sort", where, to_sort_key<T>{asked.numbers, asked.backwards}, e);
+  if (columns <= piece || asked.kept <= piece / 4) {
+    sort_in_pieces(keys, asked, piece, results, d, where);
+  } else if (asked.kept == columns) {
+    sort_long_rows(keys, asked, piece, results, d, where);
+  } else {
+    sort_request whole = asked;
+    whole.kept = columns;
+    const auto all = sorted_rows(e, whole, where);
+    range_view<rank> first{{}, {}, kept};
+    first.step.fill(1);
+    results.values.emplace(all.values->node().viewed(extents, first), where);
+    results.numbers.emplace(all.numbers->node().viewed(extents, first), where);
+  }
+  return results;
+}
+
+/// Sorts along any axis.
+template <operand X>
+[[nodiscard]] auto sorted(const char* name, const X& x, index_t axis, bool numbers,
+                          std::source_location where) {
+  using T = value_of_t<X>;
+  constexpr std::size_t rank = node_t<X>::rank;
+  static_assert(!is_complex<T>, "topos: complex numbers have no order");
+  static_assert(rank > 0, "topos: a sort is along an axis");
+  decltype(auto) e = as_node(x);
+  const shape<rank> extents = e.shape();
+  const std::size_t along = checked_axis(name, axis, rank, where);
+  const sort_request asked{!numbers, numbers, false, extents[along]};
+  if (along == rank - 1) return sorted_rows(e, asked, where);
+  // Through memory whose last axis it is, and back.
+  const permute_view<rank> there = with_last<rank>(along);
+  permute_view<rank> back{};
+  for (std::size_t i = 0; i < rank; ++i) back.axes[there.axes[i]] = i;
+  const tensor<T, rank> moved(e.viewed(extents, there), where);
+  auto results = sorted_rows(moved.node(), asked, where);
+  const auto returned = [&](auto& part) {
+    using result = std::decay_t<decltype(*part)>;
+    if (part) part = result(part->node().viewed(part->shape(), back), where);
+  };
+  returned(results.values);
+  returned(results.numbers);
+  return results;
+}
+
+}  // namespace detail
+
+/// The elements in ascending order along an axis; NaN after all others. Enqueues it, and returns
+/// the tensor at once. Throws `out_of_range` for the axis.
+template <operand X>
+[[nodiscard]] auto sort(const X& x, index_t axis = -1,
+                        std::source_location where = std::source_location::current()) {
+  return *detail::sorted("sort", x, axis, false, where).values;
+}
+
+/// The indices, as int64, that sort x along an axis; equal elements stay in their order.
+template <operand X>
+[[nodiscard]] auto argsort(const X& x, index_t axis = -1,
+                           std::source_location where = std::source_location::current()) {
+  return *detail::sorted("argsort", x, axis, true, where).numbers;
+}
+
+/// The k largest elements along the last axis, the largest first, of equal ones the first, and
+/// their indices. NaN is larger than all. Throws `invalid_argument` if there are not k elements.
+template <operand X>
+[[nodiscard]] auto topk(const X& x, index_t k,
+                        std::source_location where = std::source_location::current())
+    -> chosen_elements<detail::value_of_t<X>, detail::node_t<X>::rank> {
+  static_assert(!detail::is_complex<detail::value_of_t<X>>, "topos: complex numbers have no order");
+  constexpr std::size_t rank = detail::node_t<X>::rank;
+  static_assert(rank > 0, "topos: topk is along an axis");
+  decltype(auto) e = detail::as_node(x);
+  const shape<rank> extents = e.shape();
+  if (k < 0 || k > extents[rank - 1]) {
+    throw invalid_argument(detail::concat("topk: the ", k, " largest of ", extents[rank - 1],
+                                          " elements; the shape is ", to_string(extents)),
+                           where);
+  }
+  const auto found = detail::sorted_rows(e, {true, true, true, k}, where);
+  return {*found.values, *found.numbers};
+}
+
+}  // namespace topos

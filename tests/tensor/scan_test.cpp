@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Running totals against NumPy's values.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <string>
+#include <topos/async/in_place_scope.hpp>
+#include <topos/expr/math.hpp>
+#include <topos/tensor/scan.hpp>
+#include <vector>
+
+#include "reduction_case.hpp"
+
+namespace {
+
+using support::contains;
+using support::on_each_device;
+using support::reduction_case;
+using support::reductions_file;
+using support::refusal;
+using support::same_bits;
+using support::tensor_on;
+using support::values_of;
+using support::vector_on;
+using topos::index_t;
+using topos::tensor;
+
+// Part `number` of `parts` of a file.
+template <class T>
+std::vector<T> part_of(const std::string& file, std::size_t number, std::size_t parts) {
+  const std::vector<T> all = reductions_file<T>(file).values;
+  const auto size = static_cast<std::ptrdiff_t>(all.size() / parts);
+  const auto from = all.begin() + size * static_cast<std::ptrdiff_t>(number);
+  return {from, from + size};
+}
+
+template <class T>
+const char* kind() {
+  if constexpr (std::is_integral_v<T>)
+    return std::is_signed_v<T> ? "signed" : "unsigned";
+  else
+    return "real";
+}
+
+// Sums of eighths are exact in float, and nearly so in sixteen bits.
+template <class T, class X>
+void check_close(const X& got, const std::vector<float>& expected) {
+  const auto values = values_of(got);
+  ASSERT_EQ(values.size(), expected.size());
+  const double loose = std::is_same_v<T, topos::f16> ? 1e-3 : 0;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    ASSERT_NEAR(static_cast<double>(values[i]), expected[i], loose * (1 + std::abs(expected[i])))
+        << i;
+  }
+}
+
+template <class T>
+class scan_of : public testing::Test {};
+using types = testing::Types<std::int8_t, std::int32_t, std::uint16_t, std::uint64_t, topos::f16,
+                             float, double>;
+TYPED_TEST_SUITE(scan_of, types);
+
+TYPED_TEST(scan_of, gives_numpys_values) {
+  using T = TypeParam;
+  on_each_device([](topos::device d) {
+    const tensor<T, 3> x = reduction_case<T>().x(d);
+    for (int axis = 0; axis < 3; ++axis) {
+      const auto number = static_cast<std::size_t>(axis);
+      check_close<T>(cumsum(x, axis - 3),
+                     part_of<float>(std::string(kind<T>()).append("_cumsum"), number, 3));
+      if (axis == 2) continue;
+      check_close<T>(cumprod(topos::sign(x) * 2, axis),
+                     part_of<float>(std::string(kind<T>()).append("_cumprod"), number, 2));
+    }
+  });
+}
+
+TEST(scan, does_not_depend_on_the_layout) {
+  on_each_device([](topos::device d) {
+    support::in_several_layouts(reduction_case<float>().x(d), [](const auto& x) {
+      for (int axis = 0; axis < 3; ++axis) {
+        check_close<float>(cumsum(x, axis),
+                           part_of<float>("real_cumsum", static_cast<std::size_t>(axis), 3));
+      }
+    });
+  });
+}
+
+TEST(scan, without_an_axis_takes_all_elements) {
+  on_each_device([](topos::device d) {
+    const auto x = tensor_on<2>(d, {2, 3}, std::vector<std::int32_t>{1, 2, 3, 4, 5, 6});
+    const tensor<std::int64_t, 1> sums = cumsum(x);
+    EXPECT_EQ(values_of(sums), (std::vector<std::int64_t>{1, 3, 6, 10, 15, 21}));
+    EXPECT_EQ(values_of(cumprod(transpose(x))), (std::vector<std::int64_t>{1, 4, 8, 40, 120, 720}));
+  });
+}
+
+TEST(scan, of_several_chunks_gives_numpys_values) {
+  const auto expected = reductions_file<float>("long_cumsum").values;
+  on_each_device([&](topos::device d) {
+    const std::vector<float> in = reductions_file<float>("long_x").values;
+    const tensor<float, 1> x = vector_on(d, in);
+    const std::vector<float> got = values_of(cumsum(x));
+    ASSERT_EQ(got.size(), expected.size());
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      ASSERT_NEAR(got[i], expected[i], 2e-7 * std::abs(expected[i])) << i;
+    }
+    // One of many rows is scanned as it is alone.
+    const tensor<float, 2> rows = x + topos::zeros<float, 2>({70, 1}, d);
+    const std::vector<float> all = values_of(cumsum(rows, 1));
+    EXPECT_TRUE(same_bits(std::vector<float>(all.end() - 20001, all.end()), got));
+  });
+}
+
+TEST(scan, of_every_size_is_whole) {
+  on_each_device([](topos::device d) {
+    for (const index_t n : support::sizes()) {
+      const std::vector<std::int32_t> in = support::varied<std::int32_t>(n);
+      std::vector<std::int64_t> expected(in.begin(), in.end());
+      std::partial_sum(expected.begin(), expected.end(), expected.begin());
+      EXPECT_EQ(values_of(cumsum(vector_on(d, in), 0)), expected) << n;
+      const tensor<std::int32_t, 2> columns =
+          vector_on(d, in).reshape<2>({n, 1}) + topos::zeros<std::int32_t, 1>({20}, d);
+      const std::vector<std::int64_t> down = values_of(cumsum(columns, 0));
+      for (index_t i = 0; i < n; ++i) {
+        ASSERT_EQ(down[static_cast<std::size_t>(20 * i + 7)],
+                  expected[static_cast<std::size_t>(i)]);
+      }
+    }
+  });
+}
+
+TEST(scan, has_the_same_bits_on_one_thread_and_on_all) {
+  const tensor<float, 2> x = tensor_on<2>(topos::cpu(), {700, 900}, support::varied(700 * 900));
+  const auto all_of = [&] {
+    std::vector<float> all = values_of(cumsum(exp(x)));
+    for (int axis = 0; axis < 2; ++axis) {
+      const std::vector<float> some = values_of(cumsum(exp(x), axis));
+      all.insert(all.end(), some.begin(), some.end());
+    }
+    return all;
+  };
+  const std::vector<float> on_all = all_of();
+  const topos::in_place_scope scope;
+  EXPECT_TRUE(same_bits(all_of(), on_all));
+}
+
+TEST(scan, is_not_a_number_after_nan) {
+  on_each_device([](topos::device d) {
+    std::vector<float> in(9000, 1.0F);
+    in[5000] = std::numeric_limits<float>::quiet_NaN();
+    const std::vector<float> got = values_of(cumsum(vector_on(d, in)));
+    EXPECT_EQ(got[4999], 5000);
+    EXPECT_TRUE(std::isnan(got[5000]) && std::isnan(got[8999]));
+  });
+}
+
+TEST(scan, refuses_axes_that_are_not_there) {
+  const auto x = topos::zeros<float, 1>({2});
+  EXPECT_TRUE(
+      contains(refusal<topos::out_of_range>([&] { static_cast<void>(cumsum(x, 1)); }), "cumsum"));
+}
+
+}  // namespace

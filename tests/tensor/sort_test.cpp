@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Orders against NumPy's, and against the standard library's stable sort.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <string>
+#include <topos/async/in_place_scope.hpp>
+#include <topos/expr/math.hpp>
+#include <topos/tensor/sort.hpp>
+#include <vector>
+
+#include "reduction_case.hpp"
+
+namespace {
+
+using support::contains;
+using support::on_each_device;
+using support::reduction_case;
+using support::reductions_file;
+using support::refusal;
+using support::tensor_on;
+using support::values_of;
+using support::vector_on;
+using topos::index_t;
+using topos::tensor;
+
+// Part `number` of `parts` of a file.
+template <class T>
+std::vector<T> part_of(const std::string& file, std::size_t number, std::size_t parts) {
+  const std::vector<T> all = reductions_file<T>(file).values;
+  const auto size = static_cast<std::ptrdiff_t>(all.size() / parts);
+  const auto from = all.begin() + size * static_cast<std::ptrdiff_t>(number);
+  return {from, from + size};
+}
+
+template <class T>
+const char* kind() {
+  if constexpr (std::is_integral_v<T>)
+    return std::is_signed_v<T> ? "signed" : "unsigned";
+  else
+    return "real";
+}
+
+template <class T>
+class sort_of : public testing::Test {};
+using types = testing::Types<std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t,
+                             std::uint16_t, std::uint32_t, std::uint64_t, topos::f16, topos::bf16,
+                             float, double>;
+TYPED_TEST_SUITE(sort_of, types);
+
+TYPED_TEST(sort_of, gives_numpys_order) {
+  using T = TypeParam;
+  on_each_device([](topos::device d) {
+    const tensor<T, 3> x = reduction_case<T>().x(d);
+    const std::vector<T> in = values_of(x);
+    const index_t strides[] = {7 * 33, 33, 1};
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      const auto expected =
+          part_of<std::int8_t>(std::string(kind<T>()).append("_argsort"), axis, 3);
+      const auto order = values_of(argsort(x, static_cast<index_t>(axis) - 3));
+      const std::vector<T> values = values_of(sort(x, static_cast<index_t>(axis)));
+      const index_t stride = strides[axis];
+      const index_t extent = x.shape()[axis];
+      for (std::size_t i = 0; i < expected.size(); ++i) {
+        const auto at = static_cast<index_t>(i);
+        ASSERT_EQ(order[i], expected[i]) << i;
+        const index_t from = at - at / stride % extent * stride + expected[i] * stride;
+        ASSERT_EQ(static_cast<double>(values[i]),
+                  static_cast<double>(in[static_cast<std::size_t>(from)]))
+            << i;
+      }
+    }
+  });
+}
+
+TEST(sort, of_expressions_in_any_layout) {
+  on_each_device([](topos::device d) {
+    support::in_several_layouts(reduction_case<float>().x(d), [](const auto& x) {
+      for (std::size_t axis = 0; axis < 3; ++axis) {
+        const auto expected = part_of<std::int8_t>("real_argsort", axis, 3);
+        const auto order = values_of(argsort(x, static_cast<index_t>(axis)));
+        EXPECT_EQ(order, std::vector<std::int64_t>(expected.begin(), expected.end()));
+      }
+    });
+  });
+}
+
+TEST(sort, of_every_size_is_stable) {
+  on_each_device([](topos::device d) {
+    for (const index_t n : {0, 1, 2, 31, 32, 33, 1000, 5000, 70001}) {
+      std::vector<float> in = support::varied(n);
+      for (float& v : in) v = std::round(v * 200);  // many are equal
+      const tensor<float, 1> x = vector_on(d, in);
+      std::vector<std::int64_t> order(in.size());
+      std::iota(order.begin(), order.end(), 0);
+      const auto value = [&](std::int64_t i) { return in[static_cast<std::size_t>(i)]; };
+      std::stable_sort(order.begin(), order.end(),
+                       [&](std::int64_t i, std::int64_t j) { return value(i) < value(j); });
+      EXPECT_EQ(values_of(argsort(x)), order) << n;
+      std::vector<float> sorted = in;
+      std::sort(sorted.begin(), sorted.end());
+      EXPECT_EQ(values_of(sort(x)), sorted) << n;
+      std::stable_sort(order.begin(), order.end(), [&](std::int64_t i, std::int64_t j) {
+        return value(i) > value(j) || (value(i) == value(j) && i < j);
+      });
+      for (const index_t k : {index_t{0}, std::min<index_t>(n, 5), n / 2, n}) {
+        const auto [most, places] = topk(x, k);
+        EXPECT_EQ(values_of(places), (std::vector<std::int64_t>(order.begin(), order.begin() + k)))
+            << n << ' ' << k;
+        EXPECT_EQ(k == 0 || values_of(most).back() == value(order[static_cast<std::size_t>(k - 1)]),
+                  true);
+      }
+    }
+  });
+}
+
+TEST(sort, of_long_rows_sorts_each) {
+  on_each_device([](topos::device d) {
+    const index_t n = 70001;
+    const std::vector<std::int32_t> in = support::varied<std::int32_t>(3 * n);
+    const tensor<std::int32_t, 2> x = tensor_on<2>(d, {3, n}, in);
+    const auto rows = values_of(sort(x));
+    const auto columns = values_of(sort(transpose(x), 0));
+    std::vector<std::int32_t> expected = in;
+    for (index_t r = 0; r < 3; ++r) {
+      std::sort(expected.begin() + r * n, expected.begin() + (r + 1) * n);
+    }
+    EXPECT_EQ(rows, expected);
+    EXPECT_EQ(columns[3], expected[1]);
+  });
+}
+
+template <class T>
+class sort_of_reals : public testing::Test {};
+using real_types = testing::Types<topos::f16, float, double>;
+TYPED_TEST_SUITE(sort_of_reals, real_types);
+
+TYPED_TEST(sort_of_reals, puts_nan_last_and_zeros_as_they_were) {
+  using T = TypeParam;
+  const auto nan = T(std::numeric_limits<float>::quiet_NaN());
+  const auto inf = T(std::numeric_limits<float>::infinity());
+  on_each_device([&](topos::device d) {
+    const tensor<T, 1> x = vector_on<T>(
+        d, {T(0.0F), nan, T(-0.0F), inf, T(-1.0F), T(-static_cast<float>(nan)), T(-inf), T(3.0F)});
+    EXPECT_EQ(values_of(argsort(x)), (std::vector<std::int64_t>{6, 4, 0, 2, 7, 3, 1, 5}));
+    const std::vector<T> sorted = values_of(sort(x));
+    EXPECT_EQ(static_cast<double>(sorted[0]), -static_cast<double>(inf));
+    EXPECT_EQ(static_cast<double>(sorted[5]), static_cast<double>(inf));
+    EXPECT_TRUE(std::isnan(static_cast<double>(sorted[6])));
+    EXPECT_TRUE(std::isnan(static_cast<double>(sorted[7])));
+    EXPECT_EQ(values_of(topk(x, 4).indices), (std::vector<std::int64_t>{1, 5, 3, 7}));
+  });
+}
+
+TEST(sort, of_bools) {
+  on_each_device([](topos::device d) {
+    const auto x = vector_on<float>(d, {3, -1, 2, -5});
+    EXPECT_EQ(values_of(argsort(x > 0)), (std::vector<std::int64_t>{1, 3, 0, 2}));
+    EXPECT_EQ(values_of(sort(x > 0)), (std::vector<bool>{false, false, true, true}));
+  });
+}
+
+TEST(sort, is_the_same_on_one_thread_and_on_all) {
+  const tensor<float, 1> x = vector_on(topos::cpu(), support::varied(200000));
+  const auto order = values_of(argsort(sin(x)));
+  const topos::in_place_scope scope;
+  EXPECT_EQ(values_of(argsort(sin(x))), order);
+}
+
+TEST(sort, refuses_what_is_not_there) {
+  const auto x = topos::zeros<float, 2>({2, 3});
+  EXPECT_TRUE(
+      contains(refusal<topos::out_of_range>([&] { static_cast<void>(sort(x, 2)); }), "sort"));
+  EXPECT_TRUE(
+      contains(refusal<topos::invalid_argument>([&] { static_cast<void>(topk(x, 4)); }), "(2, 3)"));
+  EXPECT_THROW(static_cast<void>(topk(x, -1)), topos::invalid_argument);
+}
+
+}  // namespace
