@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Joining tensors along the first axis.
+/// Joining tensors along an axis.
 
 #include <gtest/gtest.h>
 
@@ -20,6 +20,7 @@ using support::tensor_on;
 using support::values_of;
 using topos::concatenate;
 using topos::index_t;
+using topos::stack;
 using topos::tensor;
 
 TEST(concatenate, puts_one_after_the_other) {
@@ -47,6 +48,42 @@ TEST(concatenate, takes_parts_of_tensors_and_integers) {
     EXPECT_EQ(values_of(concatenate({x.row(1), x.row(0), x.row(1)})),
               (std::vector<int>{3, 4, 1, 2, 3, 4}));
   });
+}
+
+TEST(concatenate, along_any_axis) {
+  on_each_device([](topos::device d) {
+    const auto a = tensor_on<2>(d, {2, 2}, std::vector<int>{1, 2, 3, 4});
+    const auto b = tensor_on<2>(d, {2, 1}, std::vector<int>{5, 6});
+    EXPECT_EQ(values_of(concatenate({a, b, a}, 1)),
+              (std::vector<int>{1, 2, 5, 1, 2, 3, 4, 6, 3, 4}));
+    EXPECT_EQ(values_of(concatenate(std::vector{b, a}, -1)), (std::vector<int>{5, 1, 2, 6, 3, 4}));
+    EXPECT_THROW(static_cast<void>(concatenate({a, b}, 2)), topos::out_of_range);
+    EXPECT_THROW(static_cast<void>(concatenate({a, b}, 0)), topos::shape_mismatch);
+  });
+}
+
+TEST(stack, puts_tensors_beside_each_other_on_a_new_axis) {
+  on_each_device([](topos::device d) {
+    const auto a = tensor_on<2>(d, {2, 2}, std::vector<int>{1, 2, 3, 4});
+    const auto b = tensor_on<2>(d, {2, 2}, std::vector<int>{5, 6, 7, 8});
+    const tensor<int, 3> first = stack({a, b});
+    EXPECT_EQ(first.shape(), (topos::shape<3>{2, 2, 2}));
+    EXPECT_EQ(values_of(first), (std::vector<int>{1, 2, 3, 4, 5, 6, 7, 8}));
+    EXPECT_EQ(values_of(stack({a, b}, 1)), (std::vector<int>{1, 2, 5, 6, 3, 4, 7, 8}));
+    EXPECT_EQ(values_of(stack(std::vector{a, b}, -1)), (std::vector<int>{1, 5, 2, 6, 3, 7, 4, 8}));
+    const auto one = topos::full<int, 0>({}, 3, d);
+    EXPECT_EQ(values_of(stack({one, one, one})), (std::vector<int>{3, 3, 3}));
+  });
+}
+
+TEST(stack, of_other_shapes_is_refused) {
+  const auto a = topos::zeros<float, 2>({2, 3});
+  const auto b = topos::zeros<float, 2>({3, 3});
+  const std::string message = refusal<topos::shape_mismatch>([&] {
+    static_cast<void>(stack({a, b}));
+  });
+  EXPECT_TRUE(contains(message, "(2, 3)") && contains(message, "(3, 3)")) << message;
+  EXPECT_THROW(static_cast<void>(stack({a}, 3)), topos::out_of_range);
 }
 
 TEST(concatenate, of_one_is_a_copy) {

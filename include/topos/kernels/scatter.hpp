@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Rows added to those that indices name, in the order of the indices' list.
+
+#include <cstdint>
+#include <topos/kernels/map.hpp>
+
+namespace topos::detail {
+
+/// The row that an index means; negative ones count from the end, those outside mean row `rows`.
+template <class Row>
+struct named_row {
+  index_t rows;
+  template <class I>
+  KOKKOS_FUNCTION Row operator()(const I& wanted) const {
+    index_t i = static_cast<index_t>(wanted);
+    if constexpr (std::is_signed_v<I>) {
+      if (i < 0) i += rows;
+    } else if (wanted >= static_cast<std::uint64_t>(rows)) {
+      i = rows;
+    }
+    return static_cast<Row>(i < 0 || i >= rows ? rows : i);
+  }
+};
+
+/// Item i is some places of the order that sorts the rows named: what begins a run of one row adds
+/// all of the run to it, so that no two items write one row.
+template <class T, class Row>
+struct scatter_kernel {
+  static constexpr index_t some = 64;
+
+  T* out;
+  const T* updates;
+  const Row* named;
+  const std::int64_t* order;
+  index_t count;
+  index_t rows;
+  index_t width;
+
+  [[nodiscard]] index_t items() const { return (count + some - 1) / some; }
+  [[nodiscard]] index_t cost() const { return some * width; }
+
+  TOPOS_HOST_BRANCH
+  template <class Team>
+  KOKKOS_FUNCTION void operator()(const Team& team, index_t i) const {
+    const index_t first = i * some;
+    const index_t last = first + some < count ? first + some : count;
+    if constexpr (Team::on_host) {
+      for (index_t p = first; p < last; ++p) {
+        if (begins(p)) add_run(p, 0, width);
+      }
+    } else {
+      // Threads take places, or columns where there are more of them.
+      const index_t across = width < 32 ? 1 : width;
+      Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), (last - first) * across),
+                           [&](index_t e) {
+                             const index_t p = first + e / across;
+                             if (!begins(p)) return;
+                             const index_t c = e % across;
+                             add_run(p, across == 1 ? 0 : c, across == 1 ? width : c + 1);
+                           });
+    }
+  }
+
+ private:
+  KOKKOS_FUNCTION bool begins(index_t p) const {
+    const Row row = named[order[p]];
+    return row < static_cast<Row>(rows) && (p == 0 || named[order[p - 1]] != row);
+  }
+  KOKKOS_FUNCTION void add_run(index_t p, index_t c, index_t past) const {
+    const Row row = named[order[p]];
+    T* to = out + static_cast<index_t>(row) * width;
+    for (; p < count && named[order[p]] == row; ++p) {
+      const T* from = updates + order[p] * width;
+      for (index_t j = c; j < past; ++j) to[j] = call(add_op{}, to[j], from[j]);
+    }
+  }
+};
+
+}  // namespace topos::detail

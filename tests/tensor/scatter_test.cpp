@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Rows added to those that indices name.
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <topos/async/in_place_scope.hpp>
+#include <topos/tensor/scatter.hpp>
+#include <vector>
+
+#include "../support/devices.hpp"
+
+namespace {
+
+using support::contains;
+using support::on_each_device;
+using support::refusal;
+using support::tensor_on;
+using support::values_of;
+using support::vector_on;
+using topos::index_t;
+using topos::scatter_add;
+using topos::tensor;
+
+TEST(scatter_add, adds_to_the_rows_named) {
+  on_each_device([](topos::device d) {
+    const auto x = tensor_on<2>(d, {3, 2}, std::vector<float>{1, 2, 3, 4, 5, 6});
+    const auto rows = vector_on<std::int32_t>(d, {2, 0, 2, -1});
+    const auto updates = tensor_on<2>(d, {4, 2}, std::vector<float>{1, 1, 10, 10, 2, 2, 100, 0});
+    EXPECT_EQ(values_of(scatter_add(x, rows, updates)), (std::vector<float>{11, 12, 3, 4, 108, 9}));
+    EXPECT_EQ(values_of(x), (std::vector<float>{1, 2, 3, 4, 5, 6})) << "x stays as it is";
+  });
+}
+
+TEST(scatter_add, drops_rows_that_are_not_there) {
+  on_each_device([](topos::device d) {
+    const auto x = vector_on<std::int32_t>(d, {1, 2});
+    const auto updates = vector_on<std::int32_t>(d, {10, 20, 30, 40});
+    EXPECT_EQ(values_of(scatter_add(x, vector_on<std::int64_t>(d, {2, 1, -3, -2}), updates)),
+              (std::vector<std::int32_t>{41, 22}));
+    EXPECT_EQ(values_of(scatter_add(x, vector_on<std::uint8_t>(d, {2, 1, 255, 0}), updates)),
+              (std::vector<std::int32_t>{41, 22}));
+  });
+}
+
+TEST(scatter_add, takes_expressions_and_other_types) {
+  on_each_device([](topos::device d) {
+    const auto x = topos::zeros<float, 1>({4}, d);
+    const auto rows = vector_on<std::int32_t>(d, {0, 1});
+    const auto updates = vector_on<std::int32_t>(d, {5, 7});
+    EXPECT_EQ(values_of(scatter_add(x + 1, rows * 2, updates * 2)),
+              (std::vector<float>{11, 1, 15, 1}));
+  });
+}
+
+template <class T>
+class scatter_add_of : public testing::Test {};
+using types = testing::Types<bool, std::int8_t, std::uint64_t, topos::f16, float, double,
+                             Kokkos::complex<float>>;
+TYPED_TEST_SUITE(scatter_add_of, types);
+
+TYPED_TEST(scatter_add_of, counts) {
+  using T = TypeParam;
+  on_each_device([](topos::device d) {
+    const auto x = topos::zeros<T, 1>({3}, d);
+    const auto ones = topos::ones<T, 1>({4}, d);
+    const auto rows = vector_on<std::int16_t>(d, {1, 2, 1, 1});
+    const T one(1.0F);
+    const T three = std::is_same_v<T, bool> ? one : T(3.0F);
+    EXPECT_EQ(values_of(scatter_add(x, rows, ones)), (std::vector<T>{T(0.0F), three, one}));
+  });
+}
+
+// Each update goes to one of 1000 rows, in the order of the list.
+TEST(scatter_add, adds_in_order_on_any_number_of_threads) {
+  const index_t count = 100000;
+  std::vector<std::int32_t> rows(static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    rows[i] = static_cast<std::int32_t>(i * 7919 % 1009);
+  const std::vector<float> in = support::varied(count);
+  std::vector<float> expected(1000, 0);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i] < 1000) expected[static_cast<std::size_t>(rows[i])] += in[i];
+  }
+  on_each_device([&](topos::device d) {
+    const auto add = [&] {
+      return values_of(
+          scatter_add(topos::zeros<float, 1>({1000}, d), vector_on(d, rows), vector_on(d, in)));
+    };
+    EXPECT_EQ(add(), expected);
+    const topos::in_place_scope scope;
+    EXPECT_EQ(add(), expected);
+  });
+}
+
+TEST(scatter_add, of_nothing_is_a_copy) {
+  on_each_device([](topos::device d) {
+    const auto x = topos::ones<float, 2>({2, 3}, d);
+    const auto none = topos::zeros<std::int32_t, 1>({0}, d);
+    const tensor<float, 2> y = scatter_add(x, none, topos::zeros<float, 2>({0, 3}, d));
+    EXPECT_EQ(values_of(y), std::vector<float>(6, 1));
+    EXPECT_NE(y.data(), x.data());
+  });
+}
+
+TEST(scatter_add, refuses_updates_that_are_no_rows) {
+  const auto x = topos::zeros<float, 2>({2, 3});
+  const auto rows = topos::zeros<std::int32_t, 1>({4});
+  const std::string message = refusal<topos::shape_mismatch>([&] {
+    static_cast<void>(scatter_add(x, rows, topos::zeros<float, 2>({4, 2})));
+  });
+  EXPECT_TRUE(contains(message, "(4, 2)") && contains(message, "(4, 3)")) << message;
+}
+
+}  // namespace
