@@ -3,6 +3,8 @@
 /// Views, assignment into parts, and reductions.
 
 #include <iostream>
+#include <topos/tensor/scan.hpp>
+#include <topos/tensor/sort.hpp>
 #include <topos/topos.hpp>
 
 int main(int argc, char** argv) {
@@ -25,7 +27,7 @@ int main(int argc, char** argv) {
   std::cout << "== broadcasting ==\n";
   // [broadcasting]
   auto row = topos::array<float>({1, 10, 100, 1000});
-  auto column = topos::array<float>({{1}, {2}, {3}});
+  auto column = expand_dims(topos::array<float>({1, 2, 3}), 1);  // (3, 1), a view
   std::cout << row * column << '\n';
   // [/broadcasting]
 
@@ -65,6 +67,17 @@ int main(int argc, char** argv) {
   topos::tensor centred = x - mean(x, 1, keep_dims);
   std::cout << centred << '\n';
   // [/fused]
+
+  std::cout << "== scans ==\n";
+  // [scans]
+  auto steps = topos::array({{3, 1, 2, 5, 4}, {6, 9, 8, 7, 0}});
+  std::cout << "cumsum of all: " << cumsum(steps) << '\n';
+  std::cout << "cumsum of rows:\n" << cumsum(steps, 1) << '\n';
+  std::cout << "sorted rows:\n" << sort(steps) << '\n';
+  std::cout << "their order:\n" << argsort(steps) << '\n';
+  auto [values, indices] = topk(steps, 2);
+  std::cout << "the largest two:\n" << values << "\nat\n" << indices << '\n';
+  // [/scans]
 
   std::cout << "== errors ==\n";
   // [errors]
