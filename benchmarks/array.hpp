@@ -9,6 +9,8 @@
 #include <topos/random/uniform.hpp>
 #include <topos/topos.hpp>
 
+#include "registry.hpp"
+
 namespace bench {
 
 inline constexpr topos::index_t million = 1'000'000;

@@ -6,9 +6,12 @@
 
 #include <topos/device/runtime.hpp>
 
+#include "registry.hpp"
+
 int main(int argc, char** argv) {
   benchmark::Initialize(&argc, argv);
   const topos::runtime runtime{argc, argv};
+  bench::on_each_device::register_all();
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();

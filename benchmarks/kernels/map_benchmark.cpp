@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Fused elementwise work on the CPU.
+/// Fused elementwise work.
 
 #include <benchmark/benchmark.h>
 
+#include <topos/tensor/enqueue.hpp>
 #include <topos/topos.hpp>
 
 #include "../array.hpp"
@@ -20,27 +21,44 @@ auto chain(const X& x) {
 }
 
 void linspace_sqrt_log(benchmark::State& state) {
-  bench::until_ready(state, [] {
-    return tensor<float, 1>(chain(topos::linspace<float>(0, 100, count, topos::cpu())));
-  });
+  bench::until_ready(state,
+                     [] { return tensor<float, 1>(chain(topos::linspace<float>(0, 100, count))); });
   bench::moves(state, count);
 }
 
 void sqrt_log(benchmark::State& state) {
-  const tensor<float, 1> x(topos::linspace<float>(0, 100, count, topos::cpu()));
+  const tensor<float, 1> x(topos::linspace<float>(0, 100, count));
   bench::until_ready(state, [&] { return tensor<float, 1>(chain(x)); });
   bench::moves(state, 2 * count);
-  state.counters["peak_bytes"] = static_cast<double>(topos::memory_stats(topos::cpu()).peak);
+  state.counters["peak_bytes"] = static_cast<double>(topos::memory_stats(x.device()).peak);
 }
 
 void sqrt_log_into(benchmark::State& state) {
-  const tensor<float, 1> x(topos::linspace<float>(0, 100, count, topos::cpu()));
-  tensor<float, 1> y({count}, topos::cpu());
+  const tensor<float, 1> x(topos::linspace<float>(0, 100, count));
+  tensor<float, 1> y({count});
   for (auto _ : state) {
     y.slice(topos::range{}) = chain(x);
     benchmark::DoNotOptimize(y.block_until_ready().data());
   }
   bench::moves(state, 2 * count);
+}
+
+// What the device can do at all: Kokkos' own copy, of as many bytes as powers.
+struct copies {
+  template <class Space, class From, class To>
+  void operator()(const Space& space, const From& from, const To& to) const {
+    Kokkos::deep_copy(space, to, from);
+  }
+};
+
+void copy(benchmark::State& state) {
+  const auto x = bench::varied<1>({100 * million});
+  tensor<float, 1> y({100 * million});
+  for (auto _ : state) {
+    topos::enqueue(x.device(), topos::reads(x), topos::writes(y), copies{});
+    benchmark::DoNotOptimize(y.block_until_ready().data());
+  }
+  bench::moves(state, 200 * million);
 }
 
 void powers(benchmark::State& state) {
@@ -56,10 +74,13 @@ void select(benchmark::State& state) {
   bench::moves(state, 3 * count);
 }
 
-}  // namespace
+const bench::on_each_device registered[]{
+    {"map/linspace_sqrt_log", "10000000", linspace_sqrt_log},
+    {"map/sqrt_log", "10000000", sqrt_log},
+    {"map/sqrt_log_into", "10000000", sqrt_log_into},
+    {"map/copy", "100000000", copy, bench::timing::real, "kokkos"},
+    {"map/powers", "100000000", powers},
+    {"map/where", "10000000", select},
+};
 
-BENCHMARK(linspace_sqrt_log)->Name("map/linspace_sqrt_log/topos/cpu/f32/10000000")->UseRealTime();
-BENCHMARK(sqrt_log)->Name("map/sqrt_log/topos/cpu/f32/10000000")->UseRealTime();
-BENCHMARK(sqrt_log_into)->Name("map/sqrt_log_into/topos/cpu/f32/10000000")->UseRealTime();
-BENCHMARK(powers)->Name("map/powers/topos/cpu/f32/100000000")->UseRealTime();
-BENCHMARK(select)->Name("map/where/topos/cpu/f32/10000000")->UseRealTime();
+}  // namespace

@@ -15,13 +15,15 @@ constexpr topos::index_t count = 100 * bench::million;
 
 void uniform_powers(benchmark::State& state) {
   bench::until_ready(state, [] {
-    const auto x = topos::random::uniform<float>(topos::random::key{0}, {count}, {}, topos::cpu());
+    const auto x = topos::random::uniform<float>(topos::random::key{0}, {count});
     const auto y = pow(x, 2) - 0.5f;
     return topos::tensor<float, 1>(pow(y, 3) - 0.2f);
   });
   bench::moves(state, count);
 }
 
-}  // namespace
+const bench::on_each_device registered[]{
+    {"random/uniform_powers", "100000000", uniform_powers},
+};
 
-BENCHMARK(uniform_powers)->Name("random/uniform_powers/topos/cpu/f32/100000000")->UseRealTime();
+}  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What it costs to have work done on the CPU, however little, and until control is back.
+/// What it costs to have work done, however little, and until control is back.
 
 #include <benchmark/benchmark.h>
 
@@ -27,8 +27,10 @@ void sqrt_log(benchmark::State& state) {
   bench::until_back(state, [&] { return tensor<float, 1>(pow(x, 0.5f) - log(abs(x))); });
 }
 
-}  // namespace
+const bench::on_each_device registered[]{
+    {"dispatch/add", "16", add, bench::timing::manual},
+    {"dispatch/add_wait", "16", add_wait},
+    {"dispatch/sqrt_log", "10000000", sqrt_log, bench::timing::manual},
+};
 
-BENCHMARK(add)->Name("dispatch/add/topos/cpu/f32/16")->UseManualTime();
-BENCHMARK(add_wait)->Name("dispatch/add_wait/topos/cpu/f32/16")->UseRealTime();
-BENCHMARK(sqrt_log)->Name("dispatch/sqrt_log/topos/cpu/f32/10000000")->UseManualTime();
+}  // namespace

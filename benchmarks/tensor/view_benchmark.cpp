@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Views that are made into tensors on the CPU: 10 M elements each.
+/// Views that are made into tensors: 10 M elements each.
 
 #include <benchmark/benchmark.h>
 
@@ -39,8 +39,10 @@ void broadcast_add(benchmark::State& state) {
   bench::moves(state, 2 * rows * columns);
 }
 
-}  // namespace
+const bench::on_each_device registered[]{
+    {"view/transpose", "2500x4000", transposed},
+    {"view/strided", "5000x8000", strided},
+    {"view/broadcast_add", "2500x4000", broadcast_add},
+};
 
-BENCHMARK(transposed)->Name("view/transpose/topos/cpu/f32/2500x4000")->UseRealTime();
-BENCHMARK(strided)->Name("view/strided/topos/cpu/f32/5000x8000")->UseRealTime();
-BENCHMARK(broadcast_add)->Name("view/broadcast_add/topos/cpu/f32/2500x4000")->UseRealTime();
+}  // namespace
