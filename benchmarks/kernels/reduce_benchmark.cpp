@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reductions of 100 M floats on the CPU.
+/// Reductions of 100 M floats.
 
 #include <benchmark/benchmark.h>
 
 #include <topos/tensor/extremum.hpp>
 #include <topos/tensor/reduction.hpp>
+#include <topos/tensor/softmax.hpp>
 #include <topos/topos.hpp>
 
 #include "../array.hpp"
@@ -41,6 +42,14 @@ void mean_of(benchmark::State& state, index_t axis) {
   bench::until_ready(state, [&] { return eval(mean(x, axis)); });
   bench::moves(state, count);
 }
+void mean_rows(benchmark::State& state) { mean_of(state, 1); }
+void mean_columns(benchmark::State& state) { mean_of(state, 0); }
+
+void softmax_rows(benchmark::State& state) {
+  const auto x = bench::varied<2>(square);
+  bench::until_ready(state, [&] { return softmax(x); });
+  bench::moves(state, 2 * count);
+}
 
 void min_max(benchmark::State& state) {
   const auto x = bench::varied<1>({count});
@@ -63,16 +72,15 @@ void min_then_max(benchmark::State& state) {
   bench::moves(state, 2 * count);
 }
 
-}  // namespace
+const bench::on_each_device registered[]{
+    {"reduce/sum", "100000000", sum_all},
+    {"reduce/max", "100000000", max_all},
+    {"reduce/argmax", "100000000", argmax_all},
+    {"reduce/mean_rows", "10000x10000", mean_rows},
+    {"reduce/mean_columns", "10000x10000", mean_columns},
+    {"reduce/softmax", "10000x10000", softmax_rows},
+    {"reduce/min_max", "100000000", min_max},
+    {"reduce/min_max", "100000000", min_then_max, bench::timing::real, "two_passes"},
+};
 
-BENCHMARK(sum_all)->Name("reduce/sum/topos/cpu/f32/100000000")->UseRealTime();
-BENCHMARK(max_all)->Name("reduce/max/topos/cpu/f32/100000000")->UseRealTime();
-BENCHMARK(argmax_all)->Name("reduce/argmax/topos/cpu/f32/100000000")->UseRealTime();
-BENCHMARK_CAPTURE(mean_of, rows, 1)
-    ->Name("reduce/mean_rows/topos/cpu/f32/10000x10000")
-    ->UseRealTime();
-BENCHMARK_CAPTURE(mean_of, columns, 0)
-    ->Name("reduce/mean_columns/topos/cpu/f32/10000x10000")
-    ->UseRealTime();
-BENCHMARK(min_max)->Name("reduce/min_max/topos/cpu/f32/100000000")->UseRealTime();
-BENCHMARK(min_then_max)->Name("reduce/min_max/two_passes/cpu/f32/100000000")->UseRealTime();
+}  // namespace
