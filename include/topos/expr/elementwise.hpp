@@ -95,6 +95,13 @@ template <class Op, class A, class B>
   return apply<Op>(name, a, b);
 }
 
+/// Op on two operands that are whole numbers.
+template <class Op, class A, class B>
+[[nodiscard]] auto apply_shift(const char* name, const A& a, const B& b) {
+  static_assert(!std::same_as<common_t<A, B>, bool>, "topos: bools have no bits to shift");
+  return apply_integral<Op>(name, a, b);
+}
+
 /// Op on two operands as bools: true where not 0.
 template <class Op, class A, class B>
 [[nodiscard]] auto apply_logical(const char* name, const A& a, const B& b) {
@@ -218,12 +225,12 @@ template <class A, class B>
 template <operand A, class B>
   requires detail::operands<A, B>
 [[nodiscard]] auto operator<<(const A& a, const B& b) {
-  return detail::apply_integral<detail::left_shift_op>("left_shift", a, b);
+  return detail::apply_shift<detail::left_shift_op>("left_shift", a, b);
 }
 template <operand A, class B>
   requires detail::operands<A, B>
 [[nodiscard]] auto operator>>(const A& a, const B& b) {
-  return detail::apply_integral<detail::right_shift_op>("right_shift", a, b);
+  return detail::apply_shift<detail::right_shift_op>("right_shift", a, b);
 }
 
 /// The elements as another type: floats are cut off towards 0 and held within an integer's range,

@@ -73,6 +73,10 @@ struct value_of<Batch<T, Rest...>> {
 template <class B>
 using value_t = typename detail::value_of<B>::type;
 
+/// Lanes of numbers, not of truths.
+template <class B>
+concept numbers = std::same_as<B, batch<value_t<B>>>;
+
 /// The first `count` lanes from memory; the others are 0.
 template <element T>
 batch<T> load_partial(const T* from, index_t count) {

@@ -21,7 +21,7 @@ using wrapping_t = std::conditional_t<
                                 std::make_unsigned<T>>::type>;
 
 template <class B>
-concept floating_lanes = std::floating_point<lane::value_t<B>>;
+concept floating_lanes = lane::numbers<B> && std::floating_point<lane::value_t<B>>;
 
 struct negate_op : widening {
   template <class T>
@@ -31,7 +31,7 @@ struct negate_op : widening {
     else
       return -x;
   }
-  template <class B>
+  template <lane::numbers B>
   B lanes(const B& x) const {
     // xsimd 8 takes x from 0, which loses the sign of 0.
     if constexpr (floating_lanes<B>)
@@ -53,7 +53,10 @@ struct add_op : widening {
   }
   template <class B>
   B lanes(const B& a, const B& b) const {
-    return a + b;
+    if constexpr (lane::numbers<B>)
+      return a + b;
+    else
+      return a | b;
   }
 };
 
@@ -65,7 +68,7 @@ struct subtract_op : widening {
     else
       return a - b;
   }
-  template <class B>
+  template <lane::numbers B>
   B lanes(const B& a, const B& b) const {
     return a - b;
   }
@@ -87,8 +90,10 @@ struct multiply_op : widening {
   B lanes(const B& a, const B& b) const {
     if constexpr (floating_lanes<B>)
       return lane::rounded(a * b);
-    else
+    else if constexpr (lane::numbers<B>)
       return a * b;
+    else
+      return a & b;
   }
 };
 
@@ -160,7 +165,7 @@ struct abs_op : widening {
     else
       return Kokkos::abs(x);
   }
-  template <class B>
+  template <lane::numbers B>
   B lanes(const B& x) const {
     if constexpr (std::is_unsigned_v<lane::value_t<B>>)
       return x;
@@ -199,7 +204,10 @@ struct minimum_op : widening {
   }
   template <class B>
   B lanes(const B& a, const B& b) const {
-    return lane::select((a < b) | lane::differs(a, a), a, b);
+    if constexpr (lane::numbers<B>)
+      return lane::select((a < b) | lane::differs(a, a), a, b);
+    else
+      return a & b;
   }
 };
 
@@ -210,7 +218,10 @@ struct maximum_op : widening {
   }
   template <class B>
   B lanes(const B& a, const B& b) const {
-    return lane::select((a > b) | lane::differs(a, a), a, b);
+    if constexpr (lane::numbers<B>)
+      return lane::select((a > b) | lane::differs(a, a), a, b);
+    else
+      return a | b;
   }
 };
 
@@ -228,8 +239,21 @@ struct maximum_op : widening {
   };
 TOPOS_BIT_OPERATION(bitwise_and, &)
 TOPOS_BIT_OPERATION(bitwise_or, |)
-TOPOS_BIT_OPERATION(bitwise_xor, ^)
 #undef TOPOS_BIT_OPERATION
+
+struct bitwise_xor_op {
+  template <class T>
+  KOKKOS_FUNCTION T operator()(T a, T b) const {
+    return static_cast<T>(a ^ b);
+  }
+  template <class B>
+  B lanes(const B& a, const B& b) const {
+    if constexpr (lane::numbers<B>)
+      return a ^ b;
+    else
+      return lane::differs(a, b);
+  }
+};
 
 struct bitwise_not_op {
   template <class T>
@@ -271,7 +295,7 @@ struct convert_op {
     else if constexpr (std::is_same_v<To, bool>)
       return x != T(0);
     else if constexpr (is_half<To>)
-      return To(static_cast<float>(x));
+      return To(to_odd(x));
     else if constexpr (is_complex<To> && is_complex<T>)
       return To(static_cast<real_t<To>>(x.real()), static_cast<real_t<To>>(x.imag()));
     else if constexpr (is_complex<To>)
@@ -287,6 +311,32 @@ struct convert_op {
   auto lanes(const B& x) const { return lane::to_float(x); }
 
  private:
+  // The float that rounds to a sixteen-bit type as x does: where x lies between two floats, the odd
+  // one, which is never halfway between two numbers of that type.
+  template <class T>
+  KOKKOS_FUNCTION static float to_odd(T x) {
+    if constexpr (std::is_same_v<T, double>) {
+      const auto near = static_cast<float>(x);
+      if (static_cast<double>(near) == x || !Kokkos::isfinite(near)) return near;
+      auto bits = Kokkos::bit_cast<std::uint32_t>(near);
+      if (Kokkos::abs(static_cast<double>(near)) > Kokkos::abs(x)) --bits;
+      return Kokkos::bit_cast<float>(bits | 1U);
+    } else if constexpr (std::is_integral_v<T> && sizeof(T) > 2) {
+      const bool negative = x < T(0);
+      auto size = static_cast<unsigned long long>(x);
+      if (negative) size = 0 - size;
+      if (size >> 24U != 0) {
+        const int spare = 64 - 24 - Kokkos::countl_zero(size);
+        const unsigned long long kept = size >> spare << spare;
+        size = kept | (size == kept ? 0ULL : 1ULL << spare);
+      }
+      const auto result = static_cast<float>(size);
+      return negative ? -result : result;
+    } else {
+      return static_cast<float>(x);
+    }
+  }
+
   // Towards 0 and, as in JAX, to the ends of the type; NaN to 0. C++ leaves these undefined.
   template <class F>
   KOKKOS_FUNCTION static To to_integer(F x) {

@@ -13,9 +13,10 @@ namespace topos::detail {
     KOKKOS_FUNCTION bool operator()(const T& a, const T& b) const { \
       return a sign b;                                              \
     }                                                               \
-    template <class B>                                              \
-      requires(lane::element<lane::value_t<B>>)                     \
-    auto lanes(const B& a, const B& b) const { return a sign b; }   \
+    template <lane::numbers B>                                      \
+    auto lanes(const B& a, const B& b) const {                      \
+      return a sign b;                                              \
+    }                                                               \
   };
 TOPOS_COMPARISON(equal, ==)
 TOPOS_COMPARISON(less, <)
@@ -29,9 +30,10 @@ struct not_equal_op : widening {
   KOKKOS_FUNCTION bool operator()(const T& a, const T& b) const {
     return a != b;
   }
-  template <class B>
-    requires(lane::element<lane::value_t<B>>)
-  auto lanes(const B& a, const B& b) const { return lane::differs(a, b); }
+  template <lane::numbers B>
+  auto lanes(const B& a, const B& b) const {
+    return lane::differs(a, b);
+  }
 };
 
 struct logical_not_op {
@@ -80,8 +82,7 @@ struct where_op {
   KOKKOS_FUNCTION T operator()(bool condition, const T& a, const T& b) const {
     return condition ? a : b;
   }
-  template <class M, class B>
-    requires(!std::is_same_v<M, B>)
+  template <class M, lane::numbers B>
   auto lanes(const M& condition, const B& a, const B& b) const {
     return lane::select(lane::mask_cast<lane::value_t<B>>(condition), a, b);
   }
@@ -93,7 +94,7 @@ struct clip_op : widening {
   KOKKOS_FUNCTION T operator()(T x, T low, T high) const {
     return minimum_op{}(maximum_op{}(x, low), high);
   }
-  template <class B>
+  template <lane::numbers B>
   B lanes(const B& x, const B& low, const B& high) const {
     return minimum_op{}.lanes(maximum_op{}.lanes(x, low), high);
   }

@@ -70,6 +70,10 @@ mask<T> differs(batch<T> a, batch<T> b) {
   return {a.value != b.value};
 }
 template <class T>
+mask<T> differs(mask<T> a, mask<T> b) {
+  return {a.value != b.value};
+}
+template <class T>
 batch<T> rounded(batch<T> x) {
   return {lane::rounded(x.value)};
 }

@@ -51,6 +51,11 @@ template <class T, class A>
 auto differs(const xsimd::batch<T, A>& a, const xsimd::batch<T, A>& b) {
   return !(a == b);
 }
+/// Where truths differ: xsimd 8's own ^ is | where lanes are AVX-512's.
+template <class T, class A>
+auto differs(const xsimd::batch_bool<T, A>& a, const xsimd::batch_bool<T, A>& b) {
+  return a != b;
+}
 /// A mask of lanes of another type, of the same width.
 template <class To, class T, class A>
 auto mask_cast(const xsimd::batch_bool<T, A>& m) {
