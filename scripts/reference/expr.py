@@ -401,17 +401,19 @@ def write_casts(folder, random):
     jax.config.update("jax_enable_x64", True)
     sources = {name: cast_sources(random, name) for name in TYPES}
     for name, source in sources.items():
-        save(folder, f"cast_from_{name}", [source])
+        save(folder, f"{name}_cast_source", [source])
     for to, kind in TYPES.items():
         rows = []
         for name, source in sources.items():
             if name in COMPLEX and to not in COMPLEX:
                 continue
-            if to in ("float16", "bfloat16") and name not in COMPLEX:
+            if to == "bool":  # JAX takes denormal numbers for 0
+                rows.append(source != 0)
+            elif to in ("float16", "bfloat16") and name not in COMPLEX:
                 rows.append(once_rounded(source, kind))
             else:
                 rows.append(np.asarray(jnp.asarray(source).astype(kind)))
-        save(folder, f"cast_to_{to}", rows)
+        save(folder, f"{to}_cast", rows)
 
 
 def once_rounded(source, kind):

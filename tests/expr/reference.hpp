@@ -12,6 +12,7 @@
 #include <limits>
 #include <sstream>
 #include <string>
+#include <topos/expr/elementwise.hpp>
 #include <topos/io/npy.hpp>
 #include <vector>
 
@@ -49,6 +50,17 @@ std::string named(const char* what) {
   std::string name(topos::dtype_name_v<T>);
   name += '_';
   return name += what;
+}
+
+/// A tensor of one axis.
+template <class T>
+auto tensor_of(topos::device d, const std::vector<T>& values) {
+  if constexpr (std::is_same_v<T, bool>) {
+    const std::vector<std::uint8_t> bytes(values.begin(), values.end());
+    return topos::eval(vector_on(d, bytes) != 0);
+  } else {
+    return vector_on(d, values);
+  }
 }
 
 /// A number as text that tells it from every other.

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Numbers as signed integers: cut off towards 0, held within the type.
+
+#include <gtest/gtest.h>
+
+#include "astype.hpp"
+
+namespace {
+
+template <class T>
+class astype_signed : public testing::Test {};
+using types = testing::Types<std::int8_t, std::int16_t, std::int32_t, std::int64_t>;
+TYPED_TEST_SUITE(astype_signed, types);
+
+TYPED_TEST(astype_signed, gives_jaxs_values) { support::expect_all_converted<TypeParam>(); }
+
+}  // namespace

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Numbers as unsigned integers and bools: held within the type, NaN as 0.
+
+#include <gtest/gtest.h>
+
+#include "astype.hpp"
+
+namespace {
+
+template <class T>
+class astype_unsigned : public testing::Test {};
+using types = testing::Types<bool, std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>;
+TYPED_TEST_SUITE(astype_unsigned, types);
+
+TYPED_TEST(astype_unsigned, gives_jaxs_values) { support::expect_all_converted<TypeParam>(); }
+
+}  // namespace

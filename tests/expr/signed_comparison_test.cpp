@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Comparisons and logic of signed integers are NumPy's.
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+
+#include "comparison.hpp"
+
+namespace {
+
+template <class T>
+class signed_comparison : public testing::Test {};
+using types = testing::Types<std::int8_t, std::int16_t, std::int32_t, std::int64_t>;
+TYPED_TEST_SUITE(signed_comparison, types);
+
+TYPED_TEST(signed_comparison, is_numpys) { support::expect_numpys_comparisons<TypeParam>(); }
+
+}  // namespace
