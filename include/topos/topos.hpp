@@ -55,7 +55,10 @@
 #include <topos/tensor/placement.hpp>
 #include <topos/tensor/print.hpp>
 #include <topos/tensor/reduction.hpp>
+#include <topos/tensor/scan.hpp>
+#include <topos/tensor/scatter.hpp>
 #include <topos/tensor/softmax.hpp>
+#include <topos/tensor/sort.hpp>
 #include <topos/tensor/statistics.hpp>
 #include <topos/tensor/tensor.hpp>
 #include <topos/tensor/transfer_guard.hpp>

@@ -181,20 +181,24 @@ template <operand X>
   const shape<rank> extents = e.shape();
   const std::size_t along = checked_axis(name, axis, rank, where);
   const sort_request asked{!numbers, numbers, false, extents[along]};
-  if (along == rank - 1) return sorted_rows(e, asked, where);
-  // Through memory whose last axis it is, and back.
-  const permute_view<rank> there = with_last<rank>(along);
-  permute_view<rank> back{};
-  for (std::size_t i = 0; i < rank; ++i) back.axes[there.axes[i]] = i;
-  const tensor<T, rank> moved(e.viewed(extents, there), where);
-  auto results = sorted_rows(moved.node(), asked, where);
-  const auto returned = [&](auto& part) {
-    using result = std::decay_t<decltype(*part)>;
-    if (part) part = result(part->node().viewed(part->shape(), back), where);
-  };
-  returned(results.values);
-  returned(results.numbers);
-  return results;
+  if constexpr (rank > 1) {
+    if (along != rank - 1) {
+      // Through memory whose last axis it is, and back.
+      const permute_view<rank> there = with_last<rank>(along);
+      permute_view<rank> back{};
+      for (std::size_t i = 0; i < rank; ++i) back.axes[there.axes[i]] = i;
+      const tensor<T, rank> moved(e.viewed(extents, there), where);
+      auto results = sorted_rows(moved.node(), asked, where);
+      const auto returned = [&](auto& part) {
+        using result = std::decay_t<decltype(*part)>;
+        if (part) part = result(part->node().viewed(part->shape(), back), where);
+      };
+      returned(results.values);
+      returned(results.numbers);
+      return results;
+    }
+  }
+  return sorted_rows(e, asked, where);
 }
 
 }  // namespace detail
