@@ -3,7 +3,7 @@
 
 /// How a reduction walks its axes: by where the elements lie, not by the order of the axes.
 
-#include <algorithm>
+#include <array>
 #include <topos/core/layout.hpp>
 #include <topos/expr/expression.hpp>
 
@@ -45,11 +45,16 @@ struct reduction_order {
     e.leaves(found);
     // Axes of extent 1 lie nowhere: they come first.
     std::array<std::size_t, Rank> sorted{};
-    for (std::size_t axis = 0; axis < Rank; ++axis) sorted[axis] = axis;
-    std::stable_sort(sorted.begin(), sorted.end(), [&](std::size_t a, std::size_t b) {
+    const auto before = [&](std::size_t a, std::size_t b) {
       if ((extents[a] == 1) != (extents[b] == 1)) return extents[a] == 1;
       return extents[a] != 1 && found.distances[a] > found.distances[b];
-    });
+    };
+    // By insertion, which keeps the order of equals.
+    for (std::size_t axis = 0; axis < Rank; ++axis) {
+      std::size_t at = axis;
+      for (; at > 0 && before(axis, sorted[at - 1]); --at) sorted[at] = sorted[at - 1];
+      sorted[at] = axis;
+    }
     std::size_t after = Rank;  // kept axes from here on come after the reduced ones
     while (after > 0 && !set[sorted[after - 1]] && extents[sorted[after - 1]] != 1) --after;
     by_rows = after == Rank;
