@@ -30,6 +30,7 @@ KOKKOS_FORCEINLINE_FUNCTION T rounded(T x) {
 }  // namespace topos::lane
 
 #if TOPOS_HAS_XSIMD
+#include <topos/expr/detail/xsimd_erf.hpp>
 #include <topos/expr/detail/xsimd_lanes.hpp>
 #else
 #include <topos/expr/detail/scalar_lanes.hpp>

@@ -96,7 +96,6 @@ xsimd::batch<T, A> rounded(xsimd::batch<T, A> x) {
 
 using xsimd::abs;
 using xsimd::acos;
-using xsimd::acosh;
 using xsimd::asin;
 using xsimd::asinh;
 using xsimd::atan;
@@ -104,9 +103,7 @@ using xsimd::atanh;
 using xsimd::ceil;
 using xsimd::cos;
 using xsimd::cosh;
-using xsimd::erf;
 using xsimd::exp2;
-using xsimd::expm1;
 using xsimd::floor;
 using xsimd::log1p;
 using xsimd::max;
@@ -190,6 +187,20 @@ template <class T, class A>
 xsimd::batch<T, A> log10(const xsimd::batch<T, A>& x) {
   return detail::mended(detail::is_denormal(x), x, xsimd::log10(x),
                         [](T v) { return std::log10(v); });
+}
+
+/// acosh, NaN below 1, where xsimd's own has any value.
+template <class T, class A>
+xsimd::batch<T, A> acosh(const xsimd::batch<T, A>& x) {
+  const xsimd::batch<T, A> nan(std::numeric_limits<T>::quiet_NaN());
+  return xsimd::select(x < xsimd::batch<T, A>(T(1)), nan, xsimd::acosh(x));
+}
+
+/// expm1, finite up to the largest result: xsimd's own is infinite early.
+template <class T, class A>
+xsimd::batch<T, A> expm1(const xsimd::batch<T, A>& x) {
+  const xsimd::batch<T, A> above(sizeof(T) == 4 ? T(88) : T(709));
+  return detail::mended(x > above, x, xsimd::expm1(x), [](T v) { return std::expm1(v); });
 }
 
 /// atan2; where an argument is 0, infinite or NaN, lane by lane: xsimd's own loses signs there.
