@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Functions of sixteen-bit numbers are those of float, rounded once.
+
+#include <gtest/gtest.h>
+
+#include "functions.hpp"
+
+namespace {
+
+TEST(functions_of_halves, are_within_one_unit) {
+  support::expect_functions<topos::f16>(1);
+  support::expect_functions<topos::bf16>(1);
+}
+
+}  // namespace
