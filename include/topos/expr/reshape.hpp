@@ -58,16 +58,19 @@ struct numbered_source {
 template <std::size_t N>
 [[nodiscard]] shape<N> completed_shape(shape<N> wanted, index_t size, std::span<const index_t> from,
                                        std::source_location where) {
-  index_t known = 1;
+  std::size_t known = 1;  // which may wrap: then it is not the size either
   index_t* open = nullptr;
   for (index_t& extent : wanted) {
     if (extent == -1 && open == nullptr) {
       open = &extent;
     } else {
-      known *= extent;
+      known *= static_cast<std::size_t>(extent);
     }
   }
-  if (open != nullptr) *open = known > 0 && size % known == 0 ? size / known : 0;
+  const auto whole = static_cast<std::size_t>(size);
+  if (open != nullptr) {
+    *open = known > 0 && whole % known == 0 ? static_cast<index_t>(whole / known) : 0;
+  }
   if (size_of_shape(wanted, where) != size) {
     if (open != nullptr) *open = -1;
     throw shape_mismatch(concat("reshape: ", to_string(from), " of ", size,
