@@ -11,8 +11,8 @@
 #include <vector>
 
 using namespace std::chrono_literals;
-using topos::detail::work_lane;
 using topos::detail::schedule;
+using topos::detail::work_lane;
 
 namespace {
 

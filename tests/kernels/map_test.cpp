@@ -16,8 +16,8 @@ namespace {
 using support::on_each_device;
 using support::values_of;
 using topos::index_t;
-using topos::detail::layout;
 using topos::tensor;
+using topos::detail::layout;
 
 TEST(map, writes_from_its_offset_on_and_no_further) {
   on_each_device([](topos::device d) {
