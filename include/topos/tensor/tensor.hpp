@@ -148,22 +148,22 @@ class tensor {
   template <class X>
     requires(operand<X> || detail::scalar<X>)
   tensor& operator+=(const X& x) {
-    return in_place("+=", [&] { return *this + x; });
+    return in_place("+=", x, [&](const auto& by) { return *this + by; });
   }
   template <class X>
     requires(operand<X> || detail::scalar<X>)
   tensor& operator-=(const X& x) {
-    return in_place("-=", [&] { return *this - x; });
+    return in_place("-=", x, [&](const auto& by) { return *this - by; });
   }
   template <class X>
     requires(operand<X> || detail::scalar<X>)
   tensor& operator*=(const X& x) {
-    return in_place("*=", [&] { return *this * x; });
+    return in_place("*=", x, [&](const auto& by) { return *this * by; });
   }
   template <class X>
     requires(operand<X> || detail::scalar<X>)
   tensor& operator/=(const X& x) {
-    return in_place("/=", [&] { return *this / x; });
+    return in_place("/=", x, [&](const auto& by) { return *this / by; });
   }
 
   /// Makes this the only holder of its memory, with the same content: a copy where it is shared.
@@ -184,11 +184,19 @@ class tensor {
     return detail::layout<Rank>::dense(extents_, offset_);
   }
 
-  // Asks who holds the memory before the expression, which does too, is made.
-  template <class Make>
-  tensor& in_place(const char* name, Make make) {
-    const bool alone = memory_.is_unique();
-    return update(name, alone, make());
+  // Asks who holds the memory before the expression, which does too, is made. A tensor of this
+  // shape may be this one, which is read where it is written; the node of anything else holds what
+  // it reads.
+  template <class X, class Make>
+  tensor& in_place(const char* name, const X& x, Make make) {
+    if constexpr (detail::scalar<X> || requires { x.memory(); }) {
+      const bool alone = memory_.is_unique();
+      return update(name, alone, make(x));
+    } else {
+      decltype(auto) by = detail::as_node(x);
+      const bool alone = memory_.is_unique();
+      return update(name, alone, make(by));
+    }
   }
 
   // `alone`: whether nobody but e held the memory.
@@ -246,40 +254,50 @@ class tensor_slice {
   template <class X>
     requires(operand<X> || detail::scalar<X>)
   const tensor_slice& operator=(const X& x) const {
+    const bool shared = !of_.memory_.is_unique();
     if constexpr (operand<X>)
-      return assign(detail::as_node(x), false);
+      return assign(detail::as_node(x), false, shared);
     else
-      return assign(detail::filled<T>(detail::convert_op<T>{}(x), part_.extents, device()), false);
+      return assign(detail::filled<T>(detail::convert_op<T>{}(x), part_.extents, device()), false,
+                    shared);
   }
-  const tensor_slice& operator=(const tensor_slice& x) const { return assign(x.node(), false); }
+  const tensor_slice& operator=(const tensor_slice& x) const {
+    return this->template operator=<tensor_slice>(x);
+  }
 
   template <class X>
     requires(operand<X> || detail::scalar<X>)
   const tensor_slice& operator+=(const X& x) const {
-    return in_place([&] { return *this + x; });
+    return in_place(x, [&](const auto& by) { return *this + by; });
   }
   template <class X>
     requires(operand<X> || detail::scalar<X>)
   const tensor_slice& operator-=(const X& x) const {
-    return in_place([&] { return *this - x; });
+    return in_place(x, [&](const auto& by) { return *this - by; });
   }
   template <class X>
     requires(operand<X> || detail::scalar<X>)
   const tensor_slice& operator*=(const X& x) const {
-    return in_place([&] { return *this * x; });
+    return in_place(x, [&](const auto& by) { return *this * by; });
   }
   template <class X>
     requires(operand<X> || detail::scalar<X>)
   const tensor_slice& operator/=(const X& x) const {
-    return in_place([&] { return *this / x; });
+    return in_place(x, [&](const auto& by) { return *this / by; });
   }
 
  private:
-  // See tensor::in_place.
-  template <class Make>
-  const tensor_slice& in_place(Make make) const {
-    const bool alone = of_.memory_.is_unique();
-    return assign(make(), alone);
+  // See tensor::in_place; here a tensor's elements may go elsewhere than they are.
+  template <class X, class Make>
+  const tensor_slice& in_place(const X& x, Make make) const {
+    const bool shared = !of_.memory_.is_unique();
+    if constexpr (operand<X>) {
+      decltype(auto) by = detail::as_node(x);
+      const bool alone = of_.memory_.is_unique();
+      return assign(make(by), alone, shared);
+    } else {
+      return assign(make(x), !shared, shared);
+    }
   }
 
   // The part in the memory that the tensor has now.
@@ -289,9 +307,10 @@ class tensor_slice {
     return l;
   }
 
-  // `alone`: nobody but e, element by element, reads the tensor's memory.
+  // `alone`: nobody but e reads the tensor's memory, each element where it is written. `shared`:
+  // others than e hold it.
   template <expression E>
-  const tensor_slice& assign(const E& e, bool alone) const {
+  const tensor_slice& assign(const E& e, bool alone, bool shared) const {
     static_assert(E::rank <= Rank, "topos: what is assigned has more axes than the slice");
     constexpr auto where = std::source_location::current();
     if (broadcast("slice", part_.extents, e.shape(), where) != part_.extents) {
@@ -316,7 +335,7 @@ class tensor_slice {
     } else if (reads(converted)) {
       // Its elements may be written before they are read.
       const tensor<T, E::rank> computed(converted, where);
-      of_.make_unique(where);
+      if (shared) of_.make_unique(where);
       write(computed.node());
     } else {
       of_.make_unique(where);
