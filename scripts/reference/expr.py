@@ -468,6 +468,34 @@ def write_broadcast(folder, random):
         save(folder, f"broadcast_{name}_result", [f(a, b) for f in operators])
 
 
+LINSPACES = [(0, 100, 1), (0, 100, 2), (-1, 1, 7), (0, 100, 1001), (3.7, -12.1, 33), (1e-3, 1e6, 257), (5, 5, 16)]
+ARANGES = [(0, 17, 1), (-3, 4, 0.25), (0, 1, 0.1), (10, -10, -0.7), (0.3, 33, 0.3)]
+
+
+def linspace(kind, start, stop, count):
+    """NumPy's own steps, in the type itself."""
+    start, stop = kind(start), kind(stop)
+    if count == 1:
+        return np.array([start])
+    step = (stop - start) / kind(count - 1)
+    result = np.arange(count).astype(kind) * step + start
+    result[-1] = stop
+    return result
+
+
+def write_generators(folder):
+    import jax
+    import jax.numpy as jnp
+
+    jax.config.update("jax_enable_x64", True)
+    for name in ("float32", "float64"):
+        kind = TYPES[name]
+        save(folder, f"{name}_linspace", [np.concatenate([linspace(kind, *of) for of in LINSPACES])])
+        # The numbers that a type makes of the bounds decide how many there are.
+        rows = [np.asarray(jnp.arange(*[float(kind(v)) for v in of], dtype=name)) for of in ARANGES]
+        save(folder, f"{name}_arange", [np.concatenate(rows)])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--output", type=pathlib.Path, required=True)
@@ -481,6 +509,7 @@ def main():
         write_casts(folder, random)
         write_promotion(folder)
         write_broadcast(folder, random)
+        write_generators(folder)
 
 
 if __name__ == "__main__":

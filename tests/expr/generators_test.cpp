@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Arrays that follow from their index: the same bits in any part of an expression.
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <topos/expr/generators.hpp>
+#include <topos/expr/views.hpp>
+#include <vector>
+
+#include "reference.hpp"
+
+namespace {
+
+using support::expect_same;
+using support::named;
+using support::on_each_device;
+using support::values_of;
+using topos::arange;
+using topos::eval;
+using topos::index_t;
+using topos::linspace;
+
+template <class T>
+class generators : public testing::Test {};
+using types = testing::Types<float, double>;
+TYPED_TEST_SUITE(generators, types);
+
+template <class T>
+void append(std::vector<T>& all, const std::vector<T>& more) {
+  all.insert(all.end(), more.begin(), more.end());
+}
+
+struct from_to {
+  double start;
+  double stop;
+  double by;  // a step, or how many
+};
+
+TYPED_TEST(generators, linspace_has_numpys_bits) {
+  using T = TypeParam;
+  // In the order of scripts/reference/expr.py.
+  const std::vector<from_to> cases{{0, 100, 1},      {0, 100, 2},      {-1, 1, 7}, {0, 100, 1001},
+                                   {3.7, -12.1, 33}, {1e-3, 1e6, 257}, {5, 5, 16}};
+  const std::vector<T> expected = support::rows_of<T>(named<T>("linspace")).at(0);
+  on_each_device([&](topos::device d) {
+    std::vector<T> got;
+    for (const from_to& c : cases)
+      append(got, values_of(eval(linspace<T>(static_cast<T>(c.start), static_cast<T>(c.stop),
+                                             static_cast<index_t>(c.by), d))));
+    expect_same("linspace", got, expected);
+  });
+}
+
+TYPED_TEST(generators, arange_has_jaxs_bits) {
+  using T = TypeParam;
+  const std::vector<from_to> cases{
+      {0, 17, 1}, {-3, 4, 0.25}, {0, 1, 0.1}, {10, -10, -0.7}, {0.3, 33, 0.3}};
+  const std::vector<T> expected = support::rows_of<T>(named<T>("arange")).at(0);
+  on_each_device([&](topos::device d) {
+    std::vector<T> got;
+    for (const from_to& c : cases)
+      append(got, values_of(eval(arange<T>(static_cast<T>(c.start), static_cast<T>(c.stop),
+                                           static_cast<T>(c.by), d))));
+    expect_same("arange", got, expected);
+  });
+}
+
+TYPED_TEST(generators, bits_do_not_depend_on_the_place) {
+  using T = TypeParam;
+  on_each_device([](topos::device d) {
+    const auto line = linspace<T>(T(-0.3), T(7.1), 4099, d);
+    const std::vector<T> whole = values_of(eval(line));
+    const std::vector<T> back = values_of(eval(flip(line)));
+    const std::vector<T> part = values_of(eval(slice(line, topos::range(3, {}, 7))));
+    const std::vector<T> folded = values_of(eval(reshape(line * T(1), topos::shape<2>{-1, 4099})));
+    EXPECT_EQ(whole.back(), T(7.1)) << "the end is met exactly";
+    for (std::size_t i = 0; i < whole.size(); ++i) ASSERT_EQ(back[whole.size() - 1 - i], whole[i]);
+    for (std::size_t i = 0; i < part.size(); ++i) ASSERT_EQ(part[i], whole[3 + 7 * i]);
+    EXPECT_EQ(folded, whole);
+  });
+}
+
+TEST(arange, of_integers_counts) {
+  on_each_device([](topos::device d) {
+    EXPECT_EQ(values_of(eval(arange<int>(5, d))), (std::vector<int>{0, 1, 2, 3, 4}));
+    EXPECT_EQ(values_of(eval(arange<std::int8_t>(-128, 127, 85, d))),
+              (std::vector<std::int8_t>{-128, -43, 42}));
+    EXPECT_EQ(values_of(eval(arange<std::int64_t>(7, -3, -4, d))),
+              (std::vector<std::int64_t>{7, 3, -1}));
+    EXPECT_EQ(values_of(eval(arange<std::uint8_t>(250, 255, 2, d))),
+              (std::vector<std::uint8_t>{250, 252, 254}));
+    EXPECT_TRUE(values_of(eval(arange<int>(3, 3, 1, d))).empty());
+    EXPECT_TRUE(values_of(eval(arange<int>(3, 0, 1, d))).empty());
+  });
+}
+
+TEST(generators, are_on_a_device_and_read_no_memory) {
+  on_each_device([](topos::device d) {
+    std::vector<topos::buffer> reads;
+    const auto e = arange<float>(3, d) * linspace<float>(0, 1, 3, d);
+    e.collect(reads);
+    EXPECT_TRUE(reads.empty());
+    EXPECT_EQ(e.device(), std::optional(d));
+    const topos::default_device here(d);
+    EXPECT_EQ(topos::eye<float>(2).device(), std::optional(d));
+  });
+}
+
+TEST(eye, has_its_ones_on_a_diagonal) {
+  on_each_device([](topos::device d) {
+    EXPECT_EQ(values_of(eval(topos::eye<int>(2, 3, 0, d))), (std::vector<int>{1, 0, 0, 0, 1, 0}));
+    EXPECT_EQ(values_of(eval(topos::eye<int>(2, 3, 2, d))), (std::vector<int>{0, 0, 1, 0, 0, 0}));
+    EXPECT_EQ(values_of(eval(topos::eye<int>(3, 2, -1, d))), (std::vector<int>{0, 0, 1, 0, 0, 1}));
+    EXPECT_EQ(values_of(eval(topos::eye<int>(2, 2, 5, d))), std::vector<int>(4, 0));
+    EXPECT_TRUE(values_of(eval(topos::eye<int>(0, 0, 0, d))).empty());
+    EXPECT_EQ(values_of(eval(transpose(topos::eye<float>(2, 3, 1, d)))),
+              (std::vector<float>{0, 0, 1, 0, 0, 1}));
+    EXPECT_EQ(static_cast<float>(values_of(eval(topos::eye<topos::f16>(1, 1, 0, d)))[0]), 1);
+  });
+}
+
+TEST(generators, without_an_end_are_refused) {
+  EXPECT_THROW(static_cast<void>(arange<int>(0, 3, 0)), topos::invalid_argument);
+  const float infinity = std::numeric_limits<float>::infinity();
+  EXPECT_THROW(static_cast<void>(arange<float>(0, infinity)), topos::invalid_argument);
+  EXPECT_THROW(static_cast<void>(arange<float>(0, std::nanf(""))), topos::invalid_argument);
+  EXPECT_THROW(static_cast<void>(linspace<float>(0, 1, -1)), topos::invalid_argument);
+  EXPECT_THROW(static_cast<void>(topos::eye<float>(-1, 2)), topos::shape_mismatch);
+  EXPECT_EQ(linspace<float>(0, 1, 0).shape(), (topos::shape<1>{0}));
+}
+
+}  // namespace
