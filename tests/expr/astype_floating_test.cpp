@@ -4,13 +4,14 @@
 
 #include <gtest/gtest.h>
 
+#include "../support/types.hpp"
 #include "astype.hpp"
 
 namespace {
 
 template <class T>
 class astype_floating : public testing::Test {};
-using types = testing::Types<topos::f16, topos::bf16, float, double, Kokkos::complex<float>,
+using types = support::types<topos::f16, topos::bf16, float, double, Kokkos::complex<float>,
                              Kokkos::complex<double>>;
 TYPED_TEST_SUITE(astype_floating, types);
 

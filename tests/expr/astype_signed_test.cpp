@@ -4,13 +4,14 @@
 
 #include <gtest/gtest.h>
 
+#include "../support/types.hpp"
 #include "astype.hpp"
 
 namespace {
 
 template <class T>
 class astype_signed : public testing::Test {};
-using types = testing::Types<std::int8_t, std::int16_t, std::int32_t, std::int64_t>;
+using types = support::types<std::int8_t, std::int16_t, std::int32_t, std::int64_t>;
 TYPED_TEST_SUITE(astype_signed, types);
 
 TYPED_TEST(astype_signed, gives_jaxs_values) { support::expect_all_converted<TypeParam>(); }

@@ -4,13 +4,14 @@
 
 #include <gtest/gtest.h>
 
+#include "../support/types.hpp"
 #include "astype.hpp"
 
 namespace {
 
 template <class T>
 class astype_unsigned : public testing::Test {};
-using types = testing::Types<bool, std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>;
+using types = support::types<bool, std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>;
 TYPED_TEST_SUITE(astype_unsigned, types);
 
 TYPED_TEST(astype_unsigned, gives_jaxs_values) { support::expect_all_converted<TypeParam>(); }

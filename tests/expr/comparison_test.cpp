@@ -8,6 +8,7 @@
 #include <topos/expr/math.hpp>
 #include <vector>
 
+#include "../support/types.hpp"
 #include "comparison.hpp"
 
 namespace {
@@ -21,7 +22,7 @@ using topos::eval;
 
 template <class T>
 class floating_comparison : public testing::Test {};
-using types = testing::Types<topos::f16, topos::bf16, float, double>;
+using types = support::types<topos::f16, topos::bf16, float, double>;
 TYPED_TEST_SUITE(floating_comparison, types);
 
 TYPED_TEST(floating_comparison, is_numpys) { support::expect_numpys_comparisons<TypeParam>(); }

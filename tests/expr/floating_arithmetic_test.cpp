@@ -7,6 +7,7 @@
 #include <topos/expr/math.hpp>
 #include <vector>
 
+#include "../support/types.hpp"
 #include "reference.hpp"
 
 namespace {
@@ -21,7 +22,7 @@ using topos::eval;
 
 template <class T>
 class floating_arithmetic : public testing::Test {};
-using types = testing::Types<topos::f16, topos::bf16, float, double>;
+using types = support::types<topos::f16, topos::bf16, float, double>;
 TYPED_TEST_SUITE(floating_arithmetic, types);
 
 TYPED_TEST(floating_arithmetic, gives_numpys_bits) {

@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "../support/types.hpp"
 #include "reference.hpp"
 
 namespace {
@@ -28,7 +29,7 @@ using topos::pow;
 
 template <class T>
 class math : public testing::Test {};
-using types = testing::Types<topos::f16, topos::bf16, float, double>;
+using types = support::types<topos::f16, topos::bf16, float, double>;
 TYPED_TEST_SUITE(math, types);
 
 TYPED_TEST(math, functions_of_two_are_numpys) {

@@ -6,13 +6,14 @@
 
 #include <cstdint>
 
+#include "../support/types.hpp"
 #include "integer_arithmetic.hpp"
 
 namespace {
 
 template <class T>
 class signed_arithmetic : public testing::Test {};
-using types = testing::Types<std::int8_t, std::int16_t, std::int32_t, std::int64_t>;
+using types = support::types<std::int8_t, std::int16_t, std::int32_t, std::int64_t>;
 TYPED_TEST_SUITE(signed_arithmetic, types);
 
 TYPED_TEST(signed_arithmetic, gives_numpys_values) {

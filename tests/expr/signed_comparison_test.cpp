@@ -6,13 +6,14 @@
 
 #include <cstdint>
 
+#include "../support/types.hpp"
 #include "comparison.hpp"
 
 namespace {
 
 template <class T>
 class signed_comparison : public testing::Test {};
-using types = testing::Types<std::int8_t, std::int16_t, std::int32_t, std::int64_t>;
+using types = support::types<std::int8_t, std::int16_t, std::int32_t, std::int64_t>;
 TYPED_TEST_SUITE(signed_comparison, types);
 
 TYPED_TEST(signed_comparison, is_numpys) { support::expect_numpys_comparisons<TypeParam>(); }

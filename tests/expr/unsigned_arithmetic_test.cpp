@@ -6,13 +6,14 @@
 
 #include <cstdint>
 
+#include "../support/types.hpp"
 #include "integer_arithmetic.hpp"
 
 namespace {
 
 template <class T>
 class unsigned_arithmetic : public testing::Test {};
-using types = testing::Types<std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>;
+using types = support::types<std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>;
 TYPED_TEST_SUITE(unsigned_arithmetic, types);
 
 TYPED_TEST(unsigned_arithmetic, gives_numpys_values) {

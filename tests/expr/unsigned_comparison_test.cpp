@@ -6,13 +6,14 @@
 
 #include <cstdint>
 
+#include "../support/types.hpp"
 #include "comparison.hpp"
 
 namespace {
 
 template <class T>
 class unsigned_comparison : public testing::Test {};
-using types = testing::Types<bool, std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>;
+using types = support::types<bool, std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>;
 TYPED_TEST_SUITE(unsigned_comparison, types);
 
 TYPED_TEST(unsigned_comparison, is_numpys) { support::expect_numpys_comparisons<TypeParam>(); }

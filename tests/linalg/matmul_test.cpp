@@ -11,6 +11,7 @@
 #include <topos/linalg/matmul.hpp>
 #include <vector>
 
+#include "../support/types.hpp"
 #include "numpy_cases.hpp"
 
 namespace {
@@ -79,7 +80,7 @@ void check_cases(topos::device d, std::index_sequence<Ranks...> /*ten for each o
 template <class T>
 class matmul_of : public testing::Test {};
 using types =
-    testing::Types<double, topos::f16, topos::bf16, Kokkos::complex<float>, Kokkos::complex<double>,
+    support::types<double, topos::f16, topos::bf16, Kokkos::complex<float>, Kokkos::complex<double>,
                    std::int8_t, std::int32_t, std::uint64_t, bool>;
 TYPED_TEST_SUITE(matmul_of, types);
 

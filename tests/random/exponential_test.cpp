@@ -6,6 +6,7 @@
 
 #include <topos/random/exponential.hpp>
 
+#include "../support/types.hpp"
 #include "jax_numbers.hpp"
 
 namespace {
@@ -19,7 +20,7 @@ class exponential : public testing::Test {
   // double's logarithm is not the C library's that XLA calls, but within a unit of it.
   static constexpr double ulps = std::is_same_v<T, double> ? 2 : 0;
 };
-using real_types = testing::Types<topos::f16, topos::bf16, float, double>;
+using real_types = support::types<topos::f16, topos::bf16, float, double>;
 TYPED_TEST_SUITE(exponential, real_types);
 
 TYPED_TEST(exponential, is_that_of_jax) {

@@ -7,6 +7,7 @@
 #include <limits>
 #include <topos/random/integers.hpp>
 
+#include "../support/types.hpp"
 #include "jax_numbers.hpp"
 
 namespace {
@@ -17,7 +18,7 @@ using topos::shape;
 
 template <class T>
 class randint : public testing::Test {};
-using integer_types = testing::Types<std::int8_t, std::int16_t, std::int32_t, std::int64_t,
+using integer_types = support::types<std::int8_t, std::int16_t, std::int32_t, std::int64_t,
                                      std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>;
 TYPED_TEST_SUITE(randint, integer_types);
 

@@ -7,6 +7,7 @@
 #include <topos/random/uniform.hpp>
 #include <topos/tensor/tensor.hpp>
 
+#include "../support/types.hpp"
 #include "jax_numbers.hpp"
 
 namespace {
@@ -17,7 +18,7 @@ using topos::shape;
 
 template <class T>
 class bits : public testing::Test {};
-using word_types = testing::Types<std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>;
+using word_types = support::types<std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>;
 TYPED_TEST_SUITE(bits, word_types);
 
 TYPED_TEST(bits, are_those_of_jax) {
@@ -49,7 +50,7 @@ TYPED_TEST(bits, of_a_large_array_are_those_of_jax) {
 
 template <class T>
 class uniform : public testing::Test {};
-using real_types = testing::Types<topos::f16, topos::bf16, float, double>;
+using real_types = support::types<topos::f16, topos::bf16, float, double>;
 TYPED_TEST_SUITE(uniform, real_types);
 
 TYPED_TEST(uniform, is_that_of_jax) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "../support/devices.hpp"
+#include "../support/types.hpp"
 
 namespace {
 
@@ -21,7 +22,7 @@ using topos::index_t;
 
 template <class T>
 class creation : public testing::Test {};
-using types = testing::Types<float, double, std::int8_t, std::int32_t, std::int64_t, std::uint8_t>;
+using types = support::types<float, double, std::int8_t, std::int32_t, std::int64_t, std::uint8_t>;
 TYPED_TEST_SUITE(creation, types);
 
 TYPED_TEST(creation, full_zeros_and_ones_hold_their_value_everywhere) {

@@ -13,6 +13,7 @@
 #include <topos/tensor/extremum.hpp>
 #include <vector>
 
+#include "../support/types.hpp"
 #include "reduction_case.hpp"
 
 namespace {
@@ -43,7 +44,7 @@ void check_each(const reduction_case<T>& c, const X& x) {
 
 template <class T>
 class extremum_of : public testing::Test {};
-using types = testing::Types<bool, std::int8_t, std::int16_t, std::int32_t, std::int64_t,
+using types = support::types<bool, std::int8_t, std::int16_t, std::int32_t, std::int64_t,
                              std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t, topos::f16,
                              topos::bf16, float, double>;
 TYPED_TEST_SUITE(extremum_of, types);
@@ -116,7 +117,7 @@ TEST(extremum, of_what_is_computed_is_found_by_its_lanes) {
 
 template <class T>
 class extremum_of_reals : public testing::Test {};
-using real_types = testing::Types<topos::f16, float, double>;
+using real_types = support::types<topos::f16, float, double>;
 TYPED_TEST_SUITE(extremum_of_reals, real_types);
 
 TYPED_TEST(extremum_of_reals, is_the_first_nan) {

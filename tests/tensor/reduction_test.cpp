@@ -17,6 +17,7 @@
 #include <topos/tensor/reduction.hpp>
 #include <vector>
 
+#include "../support/types.hpp"
 #include "reduction_case.hpp"
 
 namespace {
@@ -53,7 +54,7 @@ void check_axes(const reduction_case<T>& c, const X& x, std::size_t number, cons
 // Every type is reduced along each axis.
 template <class T>
 class reduction_of : public testing::Test {};
-using types = testing::Types<bool, std::int8_t, std::int16_t, std::int32_t, std::int64_t,
+using types = support::types<bool, std::int8_t, std::int16_t, std::int32_t, std::int64_t,
                              std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t, topos::f16,
                              topos::bf16, float, double>;
 TYPED_TEST_SUITE(reduction_of, types);
@@ -71,7 +72,7 @@ TYPED_TEST(reduction_of, gives_numpys_values) {
 // Some types are reduced by each function, over all choices of axes.
 template <class T>
 class reductions_of : public testing::Test {};
-using some_types = testing::Types<bool, std::int32_t, topos::f16, float>;
+using some_types = support::types<bool, std::int32_t, topos::f16, float>;
 TYPED_TEST_SUITE(reductions_of, some_types);
 
 TYPED_TEST(reductions_of, give_numpys_values) {

@@ -15,6 +15,7 @@
 #include <topos/tensor/scan.hpp>
 #include <vector>
 
+#include "../support/types.hpp"
 #include "reduction_case.hpp"
 
 namespace {
@@ -62,7 +63,7 @@ void check_close(const X& got, const std::vector<float>& expected) {
 
 template <class T>
 class scan_of : public testing::Test {};
-using types = testing::Types<std::int8_t, std::int32_t, std::uint16_t, std::uint64_t, topos::f16,
+using types = support::types<std::int8_t, std::int32_t, std::uint16_t, std::uint64_t, topos::f16,
                              float, double>;
 TYPED_TEST_SUITE(scan_of, types);
 

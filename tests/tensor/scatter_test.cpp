@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "../support/devices.hpp"
+#include "../support/types.hpp"
 
 namespace {
 
@@ -57,7 +58,7 @@ TEST(scatter_add, takes_expressions_and_other_types) {
 
 template <class T>
 class scatter_add_of : public testing::Test {};
-using types = testing::Types<bool, std::int8_t, std::uint64_t, topos::f16, float, double,
+using types = support::types<bool, std::int8_t, std::uint64_t, topos::f16, float, double,
                              Kokkos::complex<float>>;
 TYPED_TEST_SUITE(scatter_add_of, types);
 

@@ -13,6 +13,7 @@
 #include <topos/tensor/softmax.hpp>
 #include <vector>
 
+#include "../support/types.hpp"
 #include "reduction_case.hpp"
 
 namespace {
@@ -52,7 +53,7 @@ void check_near(const X& got, const std::vector<float>& expected, double units) 
 
 template <class T>
 class softmax_of : public testing::Test {};
-using types = testing::Types<topos::f16, float, double>;
+using types = support::types<topos::f16, float, double>;
 TYPED_TEST_SUITE(softmax_of, types);
 
 TYPED_TEST(softmax_of, gives_numpys_values) {

@@ -15,6 +15,7 @@
 #include <topos/tensor/sort.hpp>
 #include <vector>
 
+#include "../support/types.hpp"
 #include "reduction_case.hpp"
 
 namespace {
@@ -49,7 +50,7 @@ const char* kind() {
 
 template <class T>
 class sort_of : public testing::Test {};
-using types = testing::Types<std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t,
+using types = support::types<std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t,
                              std::uint16_t, std::uint32_t, std::uint64_t, topos::f16, topos::bf16,
                              float, double>;
 TYPED_TEST_SUITE(sort_of, types);
@@ -138,7 +139,7 @@ TEST(sort, of_long_rows_sorts_each) {
 
 template <class T>
 class sort_of_reals : public testing::Test {};
-using real_types = testing::Types<topos::f16, float, double>;
+using real_types = support::types<topos::f16, float, double>;
 TYPED_TEST_SUITE(sort_of_reals, real_types);
 
 TYPED_TEST(sort_of_reals, puts_nan_last_and_zeros_as_they_were) {

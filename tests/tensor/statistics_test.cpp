@@ -13,6 +13,7 @@
 #include <topos/tensor/statistics.hpp>
 #include <vector>
 
+#include "../support/types.hpp"
 #include "reduction_case.hpp"
 
 namespace {
@@ -40,7 +41,7 @@ void check_axes(const reduction_case<T>& c, const X& x, std::size_t number, cons
 
 template <class T>
 class statistics_of : public testing::Test {};
-using types = testing::Types<std::int32_t, topos::f16, topos::bf16, float, double>;
+using types = support::types<std::int32_t, topos::f16, topos::bf16, float, double>;
 TYPED_TEST_SUITE(statistics_of, types);
 
 TYPED_TEST(statistics_of, are_numpys) {

@@ -160,12 +160,14 @@ class host::stream {
   }
 
  private:
-  // An instance for what runs on the calling thread alone.
-  [[nodiscard]] static execution_space one_thread() {
-    if constexpr (std::is_constructible_v<execution_space, int>)  // OpenMP's number of threads
-      return execution_space(1);
+  // An instance for what runs on the calling thread alone. A template, so that only one of its
+  // branches need compile.
+  template <class Space = execution_space>
+  [[nodiscard]] static Space one_thread() {
+    if constexpr (std::is_constructible_v<Space, int>)  // OpenMP's number of threads
+      return Space(1);
     else
-      return execution_space();
+      return Space();
   }
 
   // Memory that one thread keeps from launch to launch.

@@ -61,10 +61,14 @@ struct arange_elements {
   T step;
 
   KOKKOS_FUNCTION T operator()(index_t o) const {
-    if constexpr (is_half<T>)
-      return T(static_cast<float>(start) + static_cast<float>(o) * static_cast<float>(step));
-    else
+    if constexpr (is_half<T>) {
+      return T(static_cast<float>(start) +
+               lane::rounded(static_cast<float>(o) * static_cast<float>(step)));
+    } else if constexpr (std::floating_point<T>) {
+      return start + lane::rounded(static_cast<T>(o) * step);
+    } else {
       return static_cast<T>(start + static_cast<T>(o) * step);
+    }
   }
 };
 
