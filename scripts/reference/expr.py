@@ -472,6 +472,19 @@ LINSPACES = [(0, 100, 1), (0, 100, 2), (-1, 1, 7), (0, 100, 1001), (3.7, -12.1, 
 ARANGES = [(0, 17, 1), (-3, 4, 0.25), (0, 1, 0.1), (10, -10, -0.7), (0.3, 33, 0.3)]
 
 
+def write_parts(folder):
+    """Fractions, whole parts, significands and powers of 2, with a random generator of its own."""
+    random = np.random.default_rng(21)
+    for name in ("float32", "float64"):
+        x = numbers(random, name, 100)
+        powers = random.integers(-160, 160, x.size).astype(np.int32)
+        fraction, whole = np.modf(x)
+        significand, exponent = np.frexp(x)
+        exponent = np.where(np.isfinite(x), exponent, 0)
+        save(folder, f"{name}_parts", [x, fraction, whole, significand, np.ldexp(x, powers)])
+        save(folder, f"{name}_exponents", [exponent.astype(np.int32), powers])
+
+
 def linspace(kind, start, stop, count):
     """NumPy's own steps, in the type itself."""
     start, stop = kind(start), kind(stop)
@@ -510,6 +523,7 @@ def main():
         write_promotion(folder)
         write_broadcast(folder, random)
         write_generators(folder)
+        write_parts(folder)
 
 
 if __name__ == "__main__":

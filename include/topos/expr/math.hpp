@@ -7,6 +7,7 @@
 /// the function's values are no integers. Names and meanings are NumPy's.
 
 #include <topos/expr/elementwise.hpp>
+#include <utility>
 
 namespace topos {
 
@@ -185,6 +186,33 @@ template <class Op, operand A>
 }
 [[nodiscard]] auto round(const operand auto& a) {
   return detail::apply_rounding<detail::nearbyint_op>(a);
+}
+
+/// The fraction and the whole part of each element, both of its sign: two expressions, which
+/// `eval(...)` computes in one pass.
+[[nodiscard]] auto modf(const operand auto& a) {
+  return std::pair(detail::apply_floating<detail::fraction_op>(a),
+                   detail::apply_floating<detail::trunc_op>(a));
+}
+
+/// Each element as a significand in [0.5, 1) and the power of 2 (int32) that it is to be multiplied
+/// with: two expressions. NaN, infinities and 0 have the power 0.
+[[nodiscard]] auto frexp(const operand auto& a) {
+  return std::pair(detail::apply_floating<detail::significand_op>(a),
+                   detail::apply_floating<detail::exponent_op>(a));
+}
+
+/// Each element times 2 to a power of whole numbers, rounded once.
+template <operand A, class B>
+  requires(std::integral<B> || operand<B>)
+[[nodiscard]] auto ldexp(const A& a, const B& exponent,
+                         std::source_location where = std::source_location::current()) {
+  if constexpr (operand<B>) {
+    static_assert(std::integral<detail::value_of_t<B>>, "topos: ldexp takes whole powers of 2");
+  }
+  return detail::make_node("ldexp", where, detail::ldexp_op{},
+                           detail::node_as<detail::floating_t<detail::value_of_t<A>>>(a),
+                           detail::node_as<std::int32_t>(exponent));
 }
 
 /// Whether the element is NaN, infinite, finite, or has its sign bit set.

@@ -4,6 +4,8 @@
 /// The functions of <cmath>: each for one value (host and device) and, where a library has it to
 /// the last bits, for lanes (host).
 
+#include <cmath>
+#include <cstdint>
 #include <topos/expr/detail/arithmetic_operations.hpp>
 
 namespace topos::detail {
@@ -74,6 +76,40 @@ TOPOS_FUNCTION(fmod)
 TOPOS_FUNCTION(hypot)
 TOPOS_FUNCTION(nextafter)
 #undef TOPOS_FUNCTION
+
+/// What is left of a number without its whole part, of the number's sign: 0 of an infinity.
+struct fraction_op : widening {
+  template <class T>
+  KOKKOS_FUNCTION T operator()(T x) const {
+    const T rest = Kokkos::isinf(x) ? T(0) : x - Kokkos::trunc(x);
+    return x == x ? Kokkos::copysign(rest, x) : x;
+  }
+};
+
+/// A number as a significand in [0.5, 1) times a power of 2.
+struct significand_op : widening {
+  template <class T>
+  KOKKOS_FUNCTION T operator()(T x) const {
+    int exponent = 0;
+    return std::frexp(x, &exponent);
+  }
+};
+struct exponent_op : widening {
+  template <class T>
+  KOKKOS_FUNCTION std::int32_t operator()(T x) const {
+    int exponent = 0;
+    (void)std::frexp(x, &exponent);
+    return Kokkos::isfinite(x) ? exponent : 0;
+  }
+};
+
+/// A number times a power of 2, rounded once.
+struct ldexp_op : widening {
+  template <class T>
+  KOKKOS_FUNCTION T operator()(T x, std::int32_t exponent) const {
+    return std::ldexp(x, exponent);
+  }
+};
 
 struct atan2_op : widening {
   template <class T>

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Numbers taken apart, and put together again.
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <topos/expr/math.hpp>
+#include <topos/tensor/eval.hpp>
+#include <vector>
+
+#include "reference.hpp"
+
+namespace {
+
+using support::expect_same;
+using support::named;
+using support::on_each_device;
+using support::rows_of;
+using support::values_of;
+using support::vector_on;
+using topos::eval;
+
+template <class T>
+class parts : public testing::Test {};
+using types = testing::Types<float, double>;
+TYPED_TEST_SUITE(parts, types);
+
+TYPED_TEST(parts, of_numbers_have_numpys_bits) {
+  using T = TypeParam;
+  const auto rows = rows_of<T>(named<T>("parts"));
+  const auto powers = rows_of<std::int32_t>(named<T>("exponents"));
+  on_each_device([&](topos::device d) {
+    const auto x = vector_on(d, rows[0]);
+    const auto parts = modf(x);
+    const auto [fraction, whole] = eval(parts.first, parts.second);
+    expect_same("fraction", values_of(fraction), rows[1]);
+    expect_same("whole part", values_of(whole), rows[2]);
+    const auto [significand, exponent] = frexp(x);
+    expect_same("significand", values_of(eval(significand)), rows[3]);
+    EXPECT_EQ(values_of(eval(exponent)), powers[0]);
+    expect_same("ldexp", values_of(eval(ldexp(x, vector_on(d, powers[1])))), rows[4]);
+  });
+}
+
+TYPED_TEST(parts, of_integers_are_whole) {
+  on_each_device([](topos::device d) {
+    const auto x = vector_on(d, std::vector<std::int32_t>{-3, 0, 12});
+    const auto [fraction, whole] = modf(x);
+    EXPECT_EQ(values_of(eval(fraction)), (std::vector<float>{0, 0, 0}));
+    EXPECT_EQ(values_of(eval(whole)), (std::vector<float>{-3, 0, 12}));
+    EXPECT_EQ(values_of(eval(ldexp(x, 2))), (std::vector<float>{-12, 0, 48}));
+  });
+}
+
+}  // namespace
