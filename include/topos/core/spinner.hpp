@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Waiting without sleeping, as long as that pays.
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+namespace topos::detail {
+
+/// Lets a core rest for some tens of cycles.
+inline void pause_core() noexcept {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+/// Spins for some time, less where that was of no use before, and never on more threads
+/// than there are cores.
+class spinner {
+ public:
+  using duration = std::chrono::nanoseconds;
+  /// Spins for `longest` at most.
+  explicit spinner(duration longest = duration(20'000)) noexcept : longest_(longest) {}
+
+  /// Whether `ready()` became true while this spun.
+  template <class Ready>
+  [[nodiscard]] bool operator()(Ready ready) noexcept {
+    if (ready()) return true;
+    // Tried again now and then, for times that have become better.
+    if (budget_ < shortest && ++refused_ % 64 != 0) return false;
+    const turn mine;
+    if (!mine.taken) return false;
+    const auto end = std::chrono::steady_clock::now() + std::max(budget_, shortest);
+    do {
+      for (int i = 0; i < 16; ++i) {
+        if (ready()) {
+          budget_ = std::min(longest_, 2 * std::max(budget_, shortest));
+          return true;
+        }
+        pause_core();
+      }
+    } while (std::chrono::steady_clock::now() < end);
+    budget_ /= 2;
+    return false;
+  }
+
+ private:
+  static constexpr duration shortest{1'000};
+
+  // One of the places that all threads of the program share.
+  struct turn {
+    turn() noexcept : taken(places().fetch_sub(1, std::memory_order_relaxed) > 0) {
+      if (!taken) places().fetch_add(1, std::memory_order_relaxed);
+    }
+    ~turn() {
+      if (taken) places().fetch_add(1, std::memory_order_relaxed);
+    }
+    turn(const turn&) = delete;
+    turn& operator=(const turn&) = delete;
+
+    static std::atomic<int>& places() noexcept {
+      static std::atomic<int> left = [] {
+        const auto cores = static_cast<int>(std::thread::hardware_concurrency());
+        return cores > 1 ? cores : 0;
+      }();
+      return left;
+    }
+
+    const bool taken;
+  };
+
+  duration longest_;
+  duration budget_ = longest_;
+  unsigned refused_ = 0;
+};
+
+}  // namespace topos::detail
