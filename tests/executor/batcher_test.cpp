@@ -97,7 +97,7 @@ TEST(batcher, does_not_hold_a_request_back_for_a_delay) {
   auto lone = b.submit(7);
   const std::vector<int> numbers{1, 2};
   std::vector<int> results;
-  for (const int r : b.post(numbers)) results.push_back(r);
+  for (const int r : b.map(numbers)) results.push_back(r);
   EXPECT_EQ(results, (std::vector{2, 4}));
   EXPECT_FALSE(lone.is_ready());
   EXPECT_EQ(b.stats().batch_sizes, (histogram{{2, 1}}));
@@ -192,7 +192,7 @@ TEST(batcher, keeps_its_queue_within_its_capacity) {
 TEST(batcher, lets_a_request_larger_than_the_queue_pass) {
   topos::batcher<int, int> b(twice, {.queue_capacity = 3});
   std::size_t count = 0;
-  for (const int r : b.post(std::vector<int>(25, 1), {.request_size = 10})) {
+  for (const int r : b.map(std::vector<int>(25, 1), {.request_size = 10})) {
     EXPECT_EQ(r, 2);
     ++count;
   }
@@ -230,7 +230,7 @@ TEST(batcher, takes_items_that_only_move_and_results_without_default) {
   std::vector<std::unique_ptr<int>> items;
   for (int i = 0; i < 3; ++i) items.push_back(std::make_unique<int>(i));
   int expected = 0;
-  for (const result& r : b.post(items, {.request_size = 2})) EXPECT_EQ(r.number, expected++);
+  for (const result& r : b.map(items, {.request_size = 2})) EXPECT_EQ(r.number, expected++);
   EXPECT_EQ(expected, 3);
 }
 
@@ -284,6 +284,6 @@ TEST(batcher, loses_nothing) {
 TEST(batcher, refuses_options_that_nothing_could_run_with) {
   EXPECT_THROW((topos::batcher<int, int>(twice, {.replicas = 0})), topos::invalid_argument);
   topos::batcher<int, int> b(twice);
-  EXPECT_THROW(static_cast<void>(b.post(std::vector<int>{1}, {.request_size = 0})),
+  EXPECT_THROW(static_cast<void>(b.map(std::vector<int>{1}, {.request_size = 0})),
                topos::invalid_argument);
 }

@@ -69,7 +69,7 @@ TEST(result_stream, keeps_the_order_at_every_size) {
     for (const int count : {0, 1, 31, 32, 33, 64, 1000}) {
       batcher b(twice, {.replicas = replicas});
       const std::vector<int> items = numbers(count);
-      EXPECT_EQ(collect(b.post(items)), twice(items)) << count << " items";
+      EXPECT_EQ(collect(b.map(items)), twice(items)) << count << " items";
       histogram expected;
       if (count / 32 != 0) expected[32] = static_cast<std::uint64_t>(count / 32);
       if (count % 32 != 0) ++expected[static_cast<std::size_t>(count % 32)];
@@ -81,10 +81,10 @@ TEST(result_stream, keeps_the_order_at_every_size) {
 TEST(result_stream, takes_ranges_and_generators) {
   batcher b(twice);
   const auto expected = twice(numbers(50));
-  EXPECT_EQ(collect(b.post(numbers(50), {.request_size = 7})), expected);
-  EXPECT_EQ(collect(b.post(std::views::iota(0, 50), {.request_size = 7})), expected);
-  EXPECT_EQ(collect(b.post([n = 0]() mutable { return n < 50 ? std::optional(n++) : std::nullopt; },
-                           {.request_size = 7})),
+  EXPECT_EQ(collect(b.map(numbers(50), {.request_size = 7})), expected);
+  EXPECT_EQ(collect(b.map(std::views::iota(0, 50), {.request_size = 7})), expected);
+  EXPECT_EQ(collect(b.map([n = 0]() mutable { return n < 50 ? std::optional(n++) : std::nullopt; },
+                          {.request_size = 7})),
             expected);
   EXPECT_EQ(b.stats().batch_sizes, (histogram{{7, 21}, {1, 3}}));
 }
@@ -107,7 +107,7 @@ TEST(result_stream, keeps_the_order_when_replicas_overtake_each_other) {
       },
       {.replicas = 2});
   const auto items = numbers(40);
-  EXPECT_EQ(collect(b.post(items, {.request_size = 4})), twice(items));
+  EXPECT_EQ(collect(b.map(items, {.request_size = 4})), twice(items));
 }
 
 TEST(result_stream, does_not_copy_what_lies_in_memory) {
@@ -117,7 +117,7 @@ TEST(result_stream, does_not_copy_what_lies_in_memory) {
     return twice(batch);
   });
   const auto items = numbers(3);
-  static_cast<void>(collect(b.post(items)));
+  static_cast<void>(collect(b.map(items)));
   EXPECT_EQ(seen.load(), items.data());
 }
 
@@ -127,7 +127,7 @@ TEST(result_stream, takes_no_more_from_a_generator_than_the_replicas_need) {
     int made = 0;
     int most = 0;
     int used = 0;
-    for (const int r : b.post(
+    for (const int r : b.map(
              [&]() -> std::optional<int> {
                most = std::max(most, made + 1 - used);
                return made < 5000 ? std::optional(made++) : std::nullopt;
@@ -147,7 +147,7 @@ TEST(result_stream, queues_the_next_requests_before_it_gives_results) {
     if (batch[0] != 0) hold.pass();
     return twice(batch);
   });
-  auto results = b.post(numbers(100), {.request_size = 10});
+  auto results = b.map(numbers(100), {.request_size = 10});
   EXPECT_EQ(b.stats().submitted, 20U);  // at the call itself
   auto at = results.begin();
   EXPECT_EQ(*at, 0);
@@ -160,7 +160,7 @@ TEST(result_stream, advances_the_generator_on_the_consumers_thread) {
   batcher b(twice);
   const auto here = std::this_thread::get_id();
   int made = 0;
-  for (const int r : b.post([&]() -> std::optional<int> {
+  for (const int r : b.map([&]() -> std::optional<int> {
          EXPECT_EQ(std::this_thread::get_id(), here);
          return made < 100 ? std::optional(made++) : std::nullopt;
        })) {
@@ -177,7 +177,7 @@ TEST(result_stream, throws_for_a_request_that_failed_and_goes_on_after_it) {
   items[99] = -99;  // in the last
   std::vector<int> good;
   std::vector<std::string> failures;
-  for (auto results = b.post(items, {.request_size = 20});;) {
+  for (auto results = b.map(items, {.request_size = 20});;) {
     try {
       for (const int r : results) good.push_back(r);
       break;
@@ -197,7 +197,7 @@ TEST(result_stream, throws_for_a_request_that_failed_and_goes_on_after_it) {
 
 TEST(result_stream, throws_for_a_wrong_count_of_results) {
   batcher b([](std::span<const int> batch) { return std::vector<int>(batch.size() - 1); });
-  auto results = b.post(numbers(4));
+  auto results = b.map(numbers(4));
   try {
     static_cast<void>(results.begin());
     FAIL() << "it should have thrown";
@@ -211,7 +211,7 @@ TEST(result_stream, throws_for_a_wrong_count_of_results) {
 TEST(result_stream, throws_what_the_generator_threw_after_what_came_before) {
   batcher b(twice);
   int made = 0;
-  auto results = b.post(
+  auto results = b.map(
       [&]() -> std::optional<int> {
         if (made == 70) throw std::runtime_error("no more");
         return made++;
@@ -231,7 +231,7 @@ TEST(result_stream, throws_what_the_generator_threw_after_what_came_before) {
 
 TEST(result_stream, of_a_generator_that_throws_at_once_has_no_results) {
   batcher b(twice);
-  auto results = b.post([]() -> std::optional<int> { throw std::runtime_error("nothing"); });
+  auto results = b.map([]() -> std::optional<int> { throw std::runtime_error("nothing"); });
   EXPECT_THROW(static_cast<void>(results.begin()), std::runtime_error);
   EXPECT_TRUE(results.begin() == results.end());
   EXPECT_EQ(b.stats().submitted, 0U);
@@ -243,7 +243,7 @@ TEST(result_stream, withdraws_what_has_not_started_when_it_is_destroyed) {
     hold.pass();
     return twice(batch);
   });
-  auto results = std::make_unique<stream>(b.post(numbers(1000), {.request_size = 10}));
+  auto results = std::make_unique<stream>(b.map(numbers(1000), {.request_size = 10}));
   hold.await(1);  // one runs, one waits
   std::thread release([&] {
     while (b.stats().cancelled == 0) std::this_thread::yield();
@@ -258,7 +258,7 @@ TEST(result_stream, withdraws_what_has_not_started_when_it_is_destroyed) {
 
 TEST(result_stream, can_be_left_in_the_middle_and_taken_up_again) {
   batcher b(twice);
-  auto results = b.post(numbers(10), {.request_size = 4});
+  auto results = b.map(numbers(10), {.request_size = 4});
   for (const int r : results) {
     if (r == 10) break;
   }
@@ -269,7 +269,7 @@ TEST(result_stream, can_be_left_in_the_middle_and_taken_up_again) {
 
 TEST(result_stream, moves_without_losing_its_place) {
   batcher b(twice);
-  auto results = b.post(numbers(10), {.request_size = 4});
+  auto results = b.map(numbers(10), {.request_size = 4});
   auto at = results.begin();
   ++at;
   stream moved(std::move(results));
@@ -280,7 +280,7 @@ TEST(result_stream, moves_without_losing_its_place) {
 TEST(result_stream, can_be_piped) {
   batcher b(twice);
   std::vector<int> some;
-  for (const int r : b.post(std::views::iota(0)) | std::views::take(5)) some.push_back(r);
+  for (const int r : b.map(std::views::iota(0)) | std::views::take(5)) some.push_back(r);
   EXPECT_EQ(some, (std::vector{0, 2, 4, 6, 8}));
 }
 
@@ -291,14 +291,14 @@ TEST(result_stream, lets_its_results_be_moved_out) {
     return results;
   });
   std::vector<std::unique_ptr<int>> kept;
-  for (auto& r : b.post(numbers(5))) kept.push_back(std::move(r));
+  for (auto& r : b.map(numbers(5))) kept.push_back(std::move(r));
   ASSERT_EQ(kept.size(), 5U);
   EXPECT_EQ(*kept[4], 4);
 }
 
 TEST(result_stream, that_outlives_its_executor_gives_what_was_under_way_and_an_error) {
   std::optional<batcher> b(std::in_place, twice);
-  auto results = b->post(numbers(100), {.request_size = 10});
+  auto results = b->map(numbers(100), {.request_size = 10});
   b.reset();
   std::vector<int> good;
   EXPECT_THROW(
@@ -318,7 +318,7 @@ TEST(result_stream, shows_its_progress) {
   });
   const topos::request_options options{
       .request_size = 4, .show_progress = true, .progress = {.out = &out, .time = &time}};
-  static_cast<void>(collect(b.post(numbers(9), options)));
+  static_cast<void>(collect(b.map(numbers(9), options)));
   const std::string text = out.str();
   EXPECT_NE(text.find(" 0:00:00 0.0 step/s 0/3 steps"), std::string::npos) << text;
   EXPECT_TRUE(text.ends_with(" 0:00:02 1.5 step/s 3 steps done in 2 seconds\x1b[K\n")) << text;

@@ -7,9 +7,12 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <source_location>
+#include <optional>
 #include <span>
+#include <stop_token>
+#include <topos/executor/detail/batch_function.hpp>
 #include <topos/executor/detail/batch_queue.hpp>
+#include <topos/executor/detail/executor_core.hpp>
 #include <topos/executor/detail/replica_threads.hpp>
 #include <topos/executor/detail/schedule.hpp>
 #include <topos/executor/endpoint.hpp>
@@ -24,52 +27,73 @@
 
 namespace topos {
 
-/// A callable on a batch of items that returns as many results, in order.
-template <class F, class In, class Out>
-concept batch_callable =
-    std::is_invocable_r_v<std::vector<Out>, F&, std::span<const In>>&& std::copy_constructible<F>;
+/// A callable on a batch of items that returns as many results, in order, in one of the forms of
+/// `batch_function`.
+template <class F, class In, class Out, class Parameters = no_parameters>
+concept batch_callable = std::copy_constructible<F> &&
+    (detail::returns_results<F, In, Out, Parameters> ||
+     detail::fills_results<F, In, Out, Parameters>);
 
 /// Gathers items into batches and runs a callable on them, on threads of its own. All its members
-/// may be called from several threads at once, but not from inside the callable: with a full queue
-/// that would wait for itself.
+/// may be called from several threads at once, and from inside the callable too, but that an item
+/// for which there is no room is refused there, whatever the options say.
 ///
 /// The callable is shared by all replicas: with more than one it is called from several threads at
 /// once. While it runs, new tensors of its thread go to its replica's device, which is
-/// `default_device::current()`.
-template <batch_item In, batch_item Out>
-class batcher {
+/// `default_device::current()`. Where it has a member `warm_up()`, that is called once on each
+/// replica's thread before the constructor returns.
+template <batch_item In, batch_item Out, std::equality_comparable Parameters = no_parameters>
+class batcher : public detail::executor_core {
  public:
   using in = In;
   using out = Out;
 
-  /// Throws `invalid_argument` for options that nothing could run with.
-  template <batch_callable<In, Out> F>
-  explicit batcher(F function, executor_options options = {})
-      : schedule_((detail::check(options), std::make_shared<detail::schedule>(*options.time))),
-        queue_(std::make_shared<detail::batch_queue<In, Out>>(
-            schedule_, options.devices.size() * options.replicas, options, "batcher",
-            [f = std::move(function)](std::size_t, std::span<const In> batch) mutable
-            -> std::vector<Out> { return std::invoke(f, batch); })),
-        threads_(schedule_, options, [](device, std::size_t, auto serve) { serve(); }) {}
+  /// `cost`: what an item counts for in a batch; 1 where there is none. Throws `invalid_argument`
+  /// for options that nothing could run with.
+  template <batch_callable<In, Out, Parameters> F>
+  explicit batcher(F function, executor_options options = {},
+                   std::function<std::size_t(const In&)> cost = {})
+      : executor_core((detail::check(options), *options.time),
+                      options.devices.size() * options.replicas) {
+    const auto shared = std::make_shared<F>(std::move(function));
+    queue_ = std::make_shared<queue>(
+        schedule_, options.devices.size() * options.replicas, options, "batcher", std::move(cost),
+        detail::can_stop<F, In, Out, Parameters>,
+        [shared](std::size_t, std::span<const In> batch, const Parameters& parameters,
+                 const std::stop_token& stop, detail::batch_results<Out>& to) {
+          detail::call_batch(*shared, batch, parameters, stop, to);
+        });
+    threads_.emplace(schedule_, options, [shared](device, std::size_t, auto serve) {
+      if constexpr (requires { shared->warm_up(); }) shared->warm_up();
+      serve();
+    });
+  }
 
   /// Ends all work that was submitted, then its threads.
-  ~batcher() = default;
+  ~batcher() {
+    threads_.reset();
+    queue_->close();
+  }
 
   batcher(const batcher&) = delete;
   batcher& operator=(const batcher&) = delete;
 
-  /// Queues one item, to share its batch with whoever else comes. Blocks while the queue is full.
-  future<Out> submit(In item) { return queue_->submit(std::move(item)); }
+  /// Queues one item, to share its batch with whoever else comes. Where the queue is full it
+  /// blocks, unless the options say otherwise. Throws `topos::error` once the executor shuts down;
+  /// all else that goes wrong comes out of the future.
+  future<Out> submit(In item, submit_options<Parameters> options = {}) {
+    return queue_->submit(std::move(item), std::move(options));
+  }
 
-  /// The results for a range or a generator of items, in order, in requests that run as one batch
-  /// each.
+  /// The results for a range or a generator of items, in requests that run as one batch each, with
+  /// default parameters.
   template <item_source<In> S>
-  result_stream<In, Out> post(S&& source, const request_options& options = {}) {
+  result_stream<In, Out> map(S&& source, const request_options& options = {}) {
     detail::check(options);
     return {queue_, detail::make_items<In>(std::forward<S>(source)), options};
   }
 
-  /// As `post`, but a future for each request.
+  /// As `map`, but a future for each request.
   template <item_source<In> S>
   request_stream<In, Out> requests(S&& source, const request_options& options = {}) {
     detail::check(options);
@@ -79,9 +103,10 @@ class batcher {
   [[nodiscard]] statistics stats() const { return queue_->stats(); }
 
  private:
-  std::shared_ptr<detail::schedule> schedule_;
-  std::shared_ptr<detail::batch_queue<In, Out>> queue_;
-  detail::replica_threads threads_;  // the last, since it uses the others until it is gone
+  using queue = detail::batch_queue<In, Out, Parameters>;
+
+  std::shared_ptr<queue> queue_;
+  std::optional<detail::replica_threads> threads_;
 };
 
 }  // namespace topos

@@ -6,11 +6,17 @@
 #include <concepts>
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
+#include <string_view>
 #include <topos/device/device.hpp>
+#include <topos/executor/detail/batch_function.hpp>
 #include <topos/executor/detail/batch_queue.hpp>
+#include <topos/executor/detail/executor_core.hpp>
 #include <topos/executor/detail/replica_threads.hpp>
 #include <topos/executor/detail/schedule.hpp>
 #include <topos/executor/endpoint.hpp>
@@ -37,13 +43,15 @@ concept model_factory = std::copy_constructible<F> && std::invocable<const F&, d
 
 /// Runs a model's member functions on batches of items: one instance of the model for each replica,
 /// made, used and destroyed on that replica's thread alone, where new tensors go to the replica's
-/// device. All members may be called from several threads at once, but not from inside the model.
+/// device. Where the model has a member `warm_up()`, it is called before the constructor returns.
+/// All members may be called from several threads at once, and from inside the model too, but that
+/// an item for which there is no room is refused there, whatever the options say.
 ///
 ///     topos::deployment<SentenceEncoder, topos::endpoint<"/encode", &SentenceEncoder::encode>>
 ///     dep{
 ///         {.devices = {gpu}}};
 template <class Model, endpoint_of<Model>... Endpoints>
-class deployment {
+class deployment : public detail::executor_core {
   static_assert(sizeof...(Endpoints) > 0, "topos::deployment: it needs at least one endpoint");
   static_assert(detail::names_are_unique<Endpoints...>(),
                 "topos::deployment: two endpoints have the same name");
@@ -56,22 +64,35 @@ class deployment {
   explicit deployment(executor_options options = {}) requires std::constructible_from<Model, device>
       : deployment(std::move(options), [](device place) { return Model(place); }) {}
 
-  /// Makes each replica's model by a factory, for models that need more than their device.
+  /// Makes each replica's model by a factory, for models that need more than their device. `each`:
+  /// the options of single endpoints, by name; of these only what says how their work is batched
+  /// counts. Throws `invalid_argument` for a name that no endpoint has.
   template <model_factory<Model> F>
-  deployment(executor_options options, F factory)
-      : schedule_((detail::check(options), std::make_shared<detail::schedule>(*options.time))),
+  deployment(executor_options options, F factory,
+             const std::map<std::string, executor_options, std::less<>>& each = {})
+      : executor_core((detail::check(options), *options.time),
+                      options.devices.size() * options.replicas),
         models_(options.devices.size() * options.replicas),
-        queues_(make_queue<Endpoints>(options)...),
-        threads_(
-            schedule_, options,
-            [this, factory = std::move(factory)](device place, std::size_t replica, auto serve) {
-              const std::unique_ptr<Model> model = make(factory, place);
-              models_[replica] = model.get();
-              serve();
-            }) {}
+        queues_(make_queue<Endpoints>(options, each)...) {
+    for (const auto& [name, own] : each) {
+      detail::check(own);
+      if (detail::find_endpoint<Endpoints...>(name) == sizeof...(Endpoints)) throw unknown(name);
+    }
+    threads_.emplace(
+        schedule_, options,
+        [this, factory = std::move(factory)](device place, std::size_t replica, auto serve) {
+          const std::unique_ptr<Model> model = make(factory, place);
+          models_[replica] = model.get();
+          if constexpr (requires { model->warm_up(); }) model->warm_up();
+          serve();
+        });
+  }
 
   /// Ends all work that was submitted, then the models and their threads.
-  ~deployment() = default;
+  ~deployment() {
+    threads_.reset();
+    std::apply([](auto&... each) { (each->close(), ...); }, queues_);
+  }
 
   deployment(const deployment&) = delete;
   deployment& operator=(const deployment&) = delete;
@@ -92,13 +113,31 @@ class deployment {
   using in = typename named<Name>::type::in;
   template <fixed_string Name>
   using out = typename named<Name>::type::out;
+  template <fixed_string Name>
+  using parameters = typename named<Name>::type::parameters;
 
  public:
-  /// Queues one item, to share its batch with whoever else comes. Blocks while the queue is full.
+  /// Queues one item, to share its batch with whoever else comes. Where the queue is full it
+  /// blocks, unless the options say otherwise. Throws `topos::error` once the executor shuts down;
+  /// all else that goes wrong comes out of the future.
   template <fixed_string Name>
-  future<out<Name>> submit(in<Name> item) {
-    return queue<Name>()->submit(std::move(item));
+  future<out<Name>> submit(in<Name> item, submit_options<parameters<Name>> options = {}) {
+    return queue<Name>()->submit(std::move(item), std::move(options));
   }
+
+  /// As `submit<name>`, of an endpoint whose name is known when the program runs. Throws
+  /// `invalid_argument` that lists the endpoints if there is none of that name, and
+  /// `dtype_mismatch` if it takes or returns other types.
+  template <batch_item Out, batch_item In>
+  future<Out> submit(std::string_view name, In item) {
+    std::optional<future<Out>> result;
+    const bool found = (try_submit<Endpoints>(name, item, result) || ...);
+    if (!found) throw unknown(name);
+    return *std::move(result);
+  }
+
+  /// The names of the endpoints.
+  [[nodiscard]] static std::vector<std::string_view> endpoints() { return {Endpoints::name()...}; }
 
   /// The results for a range or a generator of items, in order, in requests that run as one batch
   /// each. The first requests are under way when it returns.
@@ -136,18 +175,65 @@ class deployment {
 
  private:
   template <class Endpoint>
-  using queue_of =
-      std::shared_ptr<detail::batch_queue<typename Endpoint::in, typename Endpoint::out>>;
+  using queue_type = detail::batch_queue<typename Endpoint::in, typename Endpoint::out,
+                                         typename Endpoint::parameters>;
+  template <class Endpoint>
+  using queue_of = std::shared_ptr<queue_type<Endpoint>>;
+
+  // An endpoint's function of one model.
+  template <class Endpoint>
+  struct bound {
+    Model* model;
+    template <class... Arguments>
+      requires std::invocable<decltype(Endpoint::function), Model&, Arguments...>
+    decltype(auto) operator()(Arguments&&... arguments) const {
+      return std::invoke(Endpoint::function, *model, std::forward<Arguments>(arguments)...);
+    }
+  };
 
   template <class Endpoint>
-  [[nodiscard]] queue_of<Endpoint> make_queue(const executor_options& options) {
+  [[nodiscard]] queue_of<Endpoint> make_queue(
+      const executor_options& options,
+      const std::map<std::string, executor_options, std::less<>>& each) {
     using in = typename Endpoint::in;
-    using queue = detail::batch_queue<in, typename Endpoint::out>;
-    return std::make_shared<queue>(
-        schedule_, models_.size(), options, std::string(Endpoint::name()),
-        [this](std::size_t replica, std::span<const in> batch) {
-          return std::invoke(Endpoint::function, *models_[replica], batch);
+    using out = typename Endpoint::out;
+    using parameters = typename Endpoint::parameters;
+    const auto own = each.find(Endpoint::name());
+    std::function<std::size_t(const in&)> cost;
+    if constexpr (!std::is_null_pointer_v<std::remove_cv_t<decltype(Endpoint::cost)>>)
+      cost = Endpoint::cost;
+    return std::make_shared<queue_type<Endpoint>>(
+        schedule_, models_.size(), own == each.end() ? options : own->second,
+        std::string(Endpoint::name()), std::move(cost),
+        detail::can_stop<bound<Endpoint>, in, out, parameters>,
+        [this](std::size_t replica, std::span<const in> batch, const parameters& further,
+               const std::stop_token& stop, detail::batch_results<out>& to) {
+          bound<Endpoint> function{models_[replica]};
+          detail::call_batch(function, batch, further, stop, to);
         });
+  }
+
+  [[nodiscard]] static invalid_argument unknown(std::string_view name) {
+    std::string names;
+    for (const std::string_view each : endpoints())
+      names += detail::concat(names.empty() ? "" : ", ", '"', each, '"');
+    return invalid_argument(
+        detail::concat("deployment: no endpoint \"", name, "\"; there is: ", names));
+  }
+
+  // Whether the name is this endpoint's, to which the item then goes.
+  template <class Endpoint, class In, class Out>
+  [[nodiscard]] bool try_submit(std::string_view name, In& item,
+                                std::optional<future<Out>>& result) {
+    if (Endpoint::name() != name) return false;
+    if constexpr (std::same_as<typename Endpoint::in, In> &&
+                  std::same_as<typename Endpoint::out, Out>) {
+      result = std::get<queue_of<Endpoint>>(queues_)->submit(std::move(item), {});
+      return true;
+    } else {
+      throw dtype_mismatch(
+          detail::concat("deployment: endpoint \"", name, "\" takes or returns other types"));
+    }
   }
 
   template <class F>
@@ -166,10 +252,9 @@ class deployment {
     return std::get<named<Name>::index>(queues_);
   }
 
-  std::shared_ptr<detail::schedule> schedule_;
   std::vector<Model*> models_;  // each written and read by its replica's thread alone
   std::tuple<queue_of<Endpoints>...> queues_;
-  detail::replica_threads threads_;  // the last, since it uses the others until it is gone
+  std::optional<detail::replica_threads> threads_;
 };
 
 }  // namespace topos

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <span>
 #include <string_view>
+#include <topos/executor/detail/batch_function.hpp>
 #include <topos/executor/fixed_string.hpp>
 #include <topos/executor/future.hpp>
 #include <type_traits>
@@ -22,64 +23,54 @@ concept batch_item =
 
 namespace detail {
 
-/// The parts of a member function `std::vector<Out> Model::f(std::span<const In>)`.
-template <class Function>
-struct batch_signature {
-  static constexpr bool matches = false;
-};
-
-template <class Model, class Input, class Output>
-struct matching_batch_signature {
-  static constexpr bool matches = true;
-  using model = Model;
-  using in = Input;
-  using out = Output;
-};
-
-template <class M, class In, class Out>
-struct batch_signature<std::vector<Out> (M::*)(std::span<const In>)>
-    : matching_batch_signature<M, In, Out> {};
-template <class M, class In, class Out>
-struct batch_signature<std::vector<Out> (M::*)(std::span<const In>) const>
-    : matching_batch_signature<M, In, Out> {};
-template <class M, class In, class Out>
-struct batch_signature<std::vector<Out> (M::*)(std::span<const In>) noexcept>
-    : matching_batch_signature<M, In, Out> {};
-template <class M, class In, class Out>
-struct batch_signature<std::vector<Out> (M::*)(std::span<const In>) const noexcept>
-    : matching_batch_signature<M, In, Out> {};
-
 // What all endpoints have in common, to tell them from other types.
 struct endpoint_base {};
 
 }  // namespace detail
 
-/// A pointer to a member function `std::vector<Out> f(std::span<const In> batch)`, const or not,
-/// that returns one result for each item, in order.
+/// A pointer to a member function of a model on batches, const or not, in one of these forms; the
+/// results are one for each item, in order:
+///
+///     std::vector<Out> f(std::span<const In> batch);
+///     std::vector<outcome<Out>> f(std::span<const In> batch);  // each can fail by itself
+///     void f(std::span<const In> batch, std::span<Out> results);
+///
+/// each of which may take further `const Parameters&`, which are equal for all items of the batch,
+/// and last a `std::stop_token`, which is asked to stop when nobody wants its results any more.
 template <class Function>
 concept batch_function = detail::batch_signature<Function>::matches;
 
 /// What a deployment offers under a name: `endpoint<"/encode", &SentenceEncoder::encode>`. The
-/// types of its items and results are those of the function.
-template <fixed_string Name, auto Function>
+/// types of its items, results and parameters are those of the function. `Cost`, a function of an
+/// item, says what it counts for in a batch: 1 where there is none.
+template <fixed_string Name, auto Function, auto Cost = nullptr>
   requires batch_function<decltype(Function)>
 struct endpoint : detail::endpoint_base {
-  using model = typename detail::batch_signature<decltype(Function)>::model;
-  using in = typename detail::batch_signature<decltype(Function)>::in;
-  using out = typename detail::batch_signature<decltype(Function)>::out;
+ private:
+  using signature = detail::batch_signature<decltype(Function)>;
+
+ public:
+  using model = typename signature::model;
+  using in = typename signature::in;
+  using out = typename signature::out;
+  using parameters = typename signature::parameters;
   static_assert(
       batch_item<in> && batch_item<out>,
       "topos::endpoint: items and results must be objects that can be moved, and not bool");
+  static_assert(std::is_null_pointer_v<decltype(Cost)> ||
+                    std::is_invocable_r_v<std::size_t, decltype(Cost), const in&>,
+                "topos::endpoint: a cost is a function of an item that returns a std::size_t");
 
   [[nodiscard]] static constexpr std::string_view name() noexcept { return Name.view(); }
   static constexpr auto function = Function;
+  static constexpr auto cost = Cost;
 };
 
 namespace detail {
 
 /// Where among the endpoints a name stands; their count if it does not.
 template <class... Endpoints>
-[[nodiscard]] consteval std::size_t find_endpoint(std::string_view name) {
+[[nodiscard]] constexpr std::size_t find_endpoint(std::string_view name) {
   std::size_t i = 0;
   // The assignment ends the fold at the first that matches.
   static_cast<void>(((Endpoints::name() == name || (++i, false)) || ...));

@@ -5,27 +5,73 @@
 
 #include <chrono>
 #include <concepts>
+#include <coroutine>
+#include <exception>
+#include <functional>
 #include <memory>
 #include <source_location>
-#include <string>
 #include <topos/core/error.hpp>
 #include <topos/executor/detail/future_state.hpp>
+#include <topos/executor/errors.hpp>
 #include <type_traits>
 #include <utility>
 
 namespace topos {
 
-/// Work that was withdrawn before it started.
-struct cancelled : error {
-  // Spelled out: nvcc 13 breaks down on a second class that inherits this constructor.
-  explicit cancelled(const std::string& message,
-                     std::source_location where = std::source_location::current())
-      : error(message, where) {}
-};
-
 /// What a future can hold.
 template <class T>
 concept future_value = std::is_object_v<T> && std::movable<T>;
+
+/// What a future of nothing holds: of a callback that returns nothing.
+struct nothing {
+  friend bool operator==(nothing, nothing) = default;
+};
+
+namespace detail {
+
+template <class T>
+using never_void = std::conditional_t<std::is_void_v<T>, nothing, T>;
+
+// The result of a function of another result.
+template <class T, class F, class Out>
+class chained final : public future_state<Out>, public continuation {
+ public:
+  chained(std::shared_ptr<future_state<T>> from, F function)
+      : from_(std::move(from)), function_(std::move(function)) {}
+
+  // Runs it now or when the result is there; kept alive until then.
+  static std::shared_ptr<chained> start(std::shared_ptr<future_state<T>> from, F function) {
+    const auto made = std::make_shared<chained>(std::move(from), std::move(function));
+    made->self_ = made;
+    if (!made->from_->then(*made)) callback_threads::all().post(*made);
+    return made;
+  }
+
+  void run() noexcept override {
+    const auto self = std::move(self_);
+    try {
+      T value = from_->take();
+      if constexpr (std::is_void_v<std::invoke_result_t<F, T>>) {
+        std::invoke(std::move(function_), std::move(value));
+        this->set_value(nothing{});
+      } else {
+        this->set_value(std::invoke(std::move(function_), std::move(value)));
+      }
+    } catch (...) {
+      this->set_error(std::current_exception());
+    }
+  }
+
+  // What has started to run, or is about to, cannot be withdrawn.
+  bool withdraw() noexcept override { return from_->withdraw(); }
+
+ private:
+  const std::shared_ptr<future_state<T>> from_;
+  F function_;
+  std::shared_ptr<chained> self_;
+};
+
+}  // namespace detail
 
 /// A value or an exception that another thread makes; whoever holds it takes it once. Always ends,
 /// also when the executor that made it is destroyed. Dropping it drops the result, not the work.
@@ -64,6 +110,48 @@ class [[nodiscard]] future {
   T get(std::source_location where = std::source_location::current()) {
     state(where).wait();
     return std::exchange(state_, nullptr)->take();
+  }
+
+  /// Withdraws the work: `get` will throw `cancelled`. Work that waits is never started; of work
+  /// that runs the result is dropped, and whoever shares its batch notices nothing. Says false
+  /// where it has ended already.
+  bool cancel(std::source_location where = std::source_location::current()) const {
+    return state(where).withdraw();
+  }
+
+  /// The future of `f(value)`, called once the value is there, on a thread for callbacks: it may
+  /// block, throw (its future then throws the same), or submit further work. Where the value fails,
+  /// `f` is not called and the new future fails likewise. This one is not valid afterwards.
+  template <std::invocable<T> F>
+  auto then(F f, std::source_location where = std::source_location::current()) && {
+    using out = detail::never_void<std::invoke_result_t<F, T>>;
+    static_cast<void>(state(where));
+    return future<out>(
+        detail::chained<T, F, out>::start(std::exchange(state_, nullptr), std::move(f)));
+  }
+
+  /// What `co_await std::move(f)` waits by: gives what `get` does. The coroutine goes on at once
+  /// where the result is there, else on a thread for callbacks.
+  class awaiter final : detail::continuation {
+   public:
+    explicit awaiter(std::shared_ptr<detail::future_state<T>> state) noexcept
+        : state_(std::move(state)) {}
+    [[nodiscard]] bool await_ready() const noexcept { return state_->is_ready(); }
+    [[nodiscard]] bool await_suspend(std::coroutine_handle<> waiting) noexcept {
+      waiting_ = waiting;
+      return state_->then(*this);
+    }
+    T await_resume() { return state_->take(); }
+
+   private:
+    void run() noexcept override { waiting_.resume(); }
+
+    std::shared_ptr<detail::future_state<T>> state_;
+    std::coroutine_handle<> waiting_;
+  };
+  awaiter operator co_await() && {
+    static_cast<void>(state(std::source_location::current()));
+    return awaiter(std::exchange(state_, nullptr));
   }
 
  private:

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What a deployment or a batcher, and a stream of requests, can be told.
+/// What a deployment or a batcher, an item, and a stream of requests can be told.
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <source_location>
+#include <stop_token>
 #include <topos/core/error.hpp>
 #include <topos/device/default_device.hpp>
 #include <topos/device/device.hpp>
@@ -15,6 +17,19 @@
 
 namespace topos {
 
+/// What becomes of an item for which a queue has no room.
+enum class when_full {
+  block,       ///< who brings it waits; inside a model, which would wait for itself, it is refused
+  fail,        ///< it is refused: its future throws `rejected`
+  shed_oldest  ///< the oldest of the least urgent items that wait is given up for it
+};
+
+/// What becomes of an item that costs more than a batch may.
+enum class oversize {
+  reject,  ///< its future throws `rejected`
+  alone    ///< it runs as a batch of its own
+};
+
 /// How work is batched, and where it runs.
 struct executor_options {
   /// Where the replicas run; an entry that is named twice gets twice the replicas.
@@ -23,23 +38,69 @@ struct executor_options {
   std::size_t replicas = 1;
   /// Items submitted one by one that run together, at most.
   std::size_t max_batch_size = 32;
+  /// What their costs may add up to, never more; 0: anything. The cost of an item is what the
+  /// endpoint's or batcher's cost function says, else 1.
+  std::size_t max_batch_cost = 0;
+  oversize too_large = oversize::reject;
+  /// How many waiting items are looked through for a batch of similar costs, the oldest always
+  /// being one of it; 0: in order.
+  std::size_t look_ahead = 0;
   /// How long an item may wait for others to share its batch; 0: only while all replicas are busy.
   std::chrono::nanoseconds max_delay{0};
-  /// Items that wait, for each endpoint; who brings more blocks until there is room. A request
-  /// larger than this waits until nothing else does.
+  /// Items that wait, for each endpoint. A request larger than this waits until nothing else does.
   std::size_t queue_capacity = 4096;
+  /// Bytes of the items that wait, with what their own `data()` holds; 0: any number.
+  std::size_t queue_bytes = 0;
+  when_full full = when_full::block;
+  /// The batch function may be called again with items that it has been called with: where it
+  /// throws, parts of the batch are run by themselves until only the items at fault fail.
+  bool idempotent = false;
+  /// Priorities go from 0, the least urgent, to this less 1.
+  std::size_t priority_levels = 1;
+  /// An item of one level more counts as if it had come this much earlier: none waits for ever.
+  std::chrono::nanoseconds ageing = std::chrono::milliseconds(100);
+  /// Nothing starts before so many items have been submitted: for tests of what is batched how.
+  std::size_t hold_until = 0;
   /// Must outlive the executor.
   const time_source* time = &steady_time::instance();
+};
+
+/// Where all items may share a batch.
+struct no_parameters {
+  friend bool operator==(no_parameters, no_parameters) = default;
+};
+
+/// How one item is to be treated.
+template <class Parameters = no_parameters>
+struct submit_options {
+  /// By the executor's time: afterwards its future throws `deadline_exceeded`.
+  time_source::time_point deadline = time_source::time_point::max();
+  /// See `executor_options::priority_levels`; beyond the last level it is held within.
+  std::size_t priority = 0;
+  /// What the batch function is called with; only items with equal ones share a batch.
+  Parameters parameters{};
+  /// Withdraws the item when it is asked to stop.
+  std::stop_token stop{};
+};
+
+/// In which order results are handed out.
+enum class result_order {
+  ordered,      ///< as the items came
+  as_completed  ///< whole requests, as they end
 };
 
 /// How a range or a generator is made into requests.
 struct request_options {
   /// Items in a request, which runs as one batch; the last one may be smaller.
   std::size_t request_size = 32;
+  result_order order = result_order::ordered;
   /// Draws a bar on the terminal while requests are done.
   bool show_progress = false;
   /// Where and how the bar is drawn.
   progress_options progress = {};
+  /// Called with the number of requests that are done, after each, by who takes the results. What
+  /// it throws is ignored.
+  std::function<void(std::size_t done)> on_progress = {};
 };
 
 namespace detail {
@@ -55,6 +116,8 @@ inline void check(const executor_options& options,
   require(options.max_batch_size > 0, "max_batch_size must be at least 1");
   require(options.max_delay.count() >= 0, "max_delay must not be negative");
   require(options.queue_capacity > 0, "queue_capacity must be at least 1");
+  require(options.priority_levels > 0, "priority_levels must be at least 1");
+  require(options.ageing.count() >= 0, "ageing must not be negative");
   require(options.time != nullptr, "time must not be null");
 }
 

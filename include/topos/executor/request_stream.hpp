@@ -60,7 +60,7 @@ class [[nodiscard]] request_stream {
     state* state_ = nullptr;
   };
 
-  request_stream(std::shared_ptr<detail::batch_queue<In, Out>> queue,
+  request_stream(std::shared_ptr<detail::request_queue<In, Out>> queue,
                  std::unique_ptr<detail::items<In>> source, const request_options& options)
       : state_(std::make_unique<state>(std::move(queue), std::move(source), options)) {}
 
@@ -79,7 +79,7 @@ class [[nodiscard]] request_stream {
  private:
   // On the heap, so that iterators survive a move of the stream.
   struct state {
-    state(std::shared_ptr<detail::batch_queue<In, Out>> queue,
+    state(std::shared_ptr<detail::request_queue<In, Out>> queue,
           std::unique_ptr<detail::items<In>> source, const request_options& options)
         : window(std::move(queue), std::move(source), options) {}
 

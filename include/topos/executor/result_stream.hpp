@@ -68,7 +68,7 @@ class [[nodiscard]] result_stream {
     state* state_ = nullptr;
   };
 
-  result_stream(std::shared_ptr<detail::batch_queue<In, Out>> queue,
+  result_stream(std::shared_ptr<detail::request_queue<In, Out>> queue,
                 std::unique_ptr<detail::items<In>> source, const request_options& options)
       : state_(std::make_unique<state>(std::move(queue), std::move(source), options)) {}
 
@@ -87,7 +87,7 @@ class [[nodiscard]] result_stream {
  private:
   // On the heap, so that iterators survive a move of the stream.
   struct state {
-    state(std::shared_ptr<detail::batch_queue<In, Out>> queue,
+    state(std::shared_ptr<detail::request_queue<In, Out>> queue,
           std::unique_ptr<detail::items<In>> source, const request_options& options)
         : window(std::move(queue), std::move(source), options) {}
 

@@ -8,6 +8,8 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
+#include <topos/core/spinner.hpp>
+#include <topos/executor/detail/callback_threads.hpp>
 #include <utility>
 #include <variant>
 
@@ -25,6 +27,8 @@ class future_state {
 
   void wait() const {
     if (is_ready()) return;
+    thread_local spinner spin;
+    if (spin([&] { return is_ready(); })) return;
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return is_ready(); });
   }
@@ -35,6 +39,18 @@ class future_state {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, time, [&] { return is_ready(); });
   }
+
+  /// Has this run once the result is there; says false, and leaves it alone, if it is there
+  /// already. At most one at a time.
+  [[nodiscard]] bool then(continuation& next) noexcept {
+    const std::lock_guard guard(mutex_);
+    if (is_ready()) return false;
+    next_ = &next;
+    return true;
+  }
+
+  /// Ends it with `cancelled` if it has not ended; says whether it did.
+  virtual bool withdraw() noexcept { return false; }
 
   /// To be called once, or `set_error` once; a value whose move throws becomes that error.
   void set_value(T&& value) noexcept {
@@ -63,17 +79,26 @@ class future_state {
  private:
   template <class Store>
   void finish(Store store) noexcept {
+    continuation* next = nullptr;
     {
       const std::lock_guard guard(mutex_);
       store();
+      next = std::exchange(next_, nullptr);
       ready_.store(true, std::memory_order_release);
+      // Under the lock: who waits may destroy this as soon as it has the lock again.
+      changed_.notify_all();
     }
-    changed_.notify_all();
+    if (next == nullptr) return;
+    if (next->quick)
+      next->run();
+    else
+      callback_threads::all().post(*next);
   }
 
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
   std::atomic<bool> ready_ = false;
+  continuation* next_ = nullptr;
   std::variant<std::monostate, T, std::exception_ptr> result_;
 };
 

@@ -77,6 +77,7 @@ class replica_threads {
     schedule_->stop();
     for (std::thread& thread : threads_) thread.join();
     threads_.clear();
+    schedule_->stop_clock();
   }
 
   std::shared_ptr<schedule> schedule_;

@@ -3,12 +3,14 @@
 
 /// The requests of a stream that are under way.
 
+#include <algorithm>
 #include <cstddef>
 #include <deque>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
-#include <topos/executor/detail/batch_queue.hpp>
+#include <topos/executor/detail/submission.hpp>
 #include <topos/executor/item_source.hpp>
 #include <topos/executor/options.hpp>
 #include <topos/executor/progress.hpp>
@@ -21,7 +23,7 @@ namespace topos::detail {
 template <class In, class Out>
 class request_window {
  public:
-  using queue = batch_queue<In, Out>;
+  using queue = request_queue<In, Out>;
   using request_ptr = typename queue::request_ptr;
 
   request_window(std::shared_ptr<queue> where, std::unique_ptr<items<In>> source,
@@ -29,7 +31,9 @@ class request_window {
       : queue_(std::move(where)),
         source_(std::move(source)),
         request_size_(options.request_size),
+        on_progress_(options.on_progress),
         width_(2 * queue_->replicas()) {
+    if (options.order == result_order::as_completed) signal_ = std::make_shared<end_signal>();
     if (options.show_progress) {
       const auto count = source_->size();
       const auto steps = [&](std::size_t n) {
@@ -71,6 +75,7 @@ class request_window {
       if (progress_) progress_->finish();
       return nullptr;
     }
+    if (signal_) bring_forward();
     request_ptr first = std::move(ahead_.front());
     ahead_.pop_front();
     given_.push_back(first);
@@ -91,6 +96,10 @@ class request_window {
         entry->items = entry->storage;
       }
       if (entry->items.empty()) continue;
+      if (signal_) {
+        entry->ended = signal_;
+        static_cast<void>(entry->then(*entry));
+      }
       try {
         queue_->enqueue(entry);
       } catch (...) {
@@ -105,7 +114,24 @@ class request_window {
   void retire() {
     while (!given_.empty() && given_.front()->is_ready()) {
       given_.pop_front();
+      ++done_;
       if (progress_) progress_->step();
+      try {
+        if (on_progress_) on_progress_(done_);
+      } catch (...) {  // its own affair
+      }
+    }
+  }
+
+  // Puts the first that has ended to the front; blocks until one has.
+  void bring_forward() {
+    for (;;) {
+      const std::size_t seen = signal_->count();
+      const auto ended = std::find_if(ahead_.begin(), ahead_.end(),
+                                      [](const request_ptr& r) { return r->is_ready(); });
+      if (ended != ahead_.end())
+        return static_cast<void>(std::rotate(ahead_.begin(), ended, ended + 1));
+      signal_->wait_beyond(seen);
     }
   }
 
@@ -117,7 +143,10 @@ class request_window {
   std::shared_ptr<queue> queue_;
   std::unique_ptr<items<In>> source_;
   std::size_t request_size_;
+  std::function<void(std::size_t)> on_progress_;
   std::size_t width_;
+  std::size_t done_ = 0;
+  std::shared_ptr<end_signal> signal_;  // where results are handed out as they come
   std::optional<progress> progress_;
   std::deque<request_ptr> ahead_;  // under way, and not seen by the consumer
   std::deque<request_ptr> given_;  // seen by the consumer, and perhaps running

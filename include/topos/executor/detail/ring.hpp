@@ -20,6 +20,9 @@ class ring {
   [[nodiscard]] T& operator[](std::size_t i) noexcept {
     return slots_[(first_ + i) & (slots_.size() - 1)];
   }
+  [[nodiscard]] const T& operator[](std::size_t i) const noexcept {
+    return slots_[(first_ + i) & (slots_.size() - 1)];
+  }
   [[nodiscard]] const T& front() const noexcept { return slots_[first_]; }
 
   void push_back(T value) {
@@ -28,11 +31,31 @@ class ring {
     (*this)[size_ - 1] = std::move(value);
   }
 
+  void push_front(T value) {
+    if (size_ == slots_.size()) grow();
+    first_ = (first_ + slots_.size() - 1) & (slots_.size() - 1);
+    ++size_;
+    slots_[first_] = std::move(value);
+  }
+
   [[nodiscard]] T pop_front() noexcept {
     T value = std::exchange(slots_[first_], T{});
     first_ = (first_ + 1) & (slots_.size() - 1);
     --size_;
     return value;
+  }
+
+  /// Takes out all entries of which `unwanted(entry)`, and keeps the order of the others.
+  template <class Unwanted>
+  void remove_if(Unwanted unwanted) {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < size_; ++i) {
+      if (unwanted((*this)[i])) continue;
+      if (kept != i) (*this)[kept] = std::move((*this)[i]);
+      ++kept;
+    }
+    for (std::size_t i = kept; i < size_; ++i) (*this)[i] = T{};
+    size_ = kept;
   }
 
   /// Takes out the first entry that equals `value`; says whether there was one. Linear in the size.

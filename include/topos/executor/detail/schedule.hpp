@@ -3,12 +3,21 @@
 
 /// Which batch a free replica takes next.
 
+#include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
 #include <mutex>
 #include <optional>
+#include <thread>
 #include <topos/core/error.hpp>
+#include <topos/core/spinner.hpp>
+#include <topos/executor/errors.hpp>
 #include <topos/executor/time_source.hpp>
+#include <utility>
 #include <vector>
 
 namespace topos::detail {
@@ -17,6 +26,12 @@ namespace topos::detail {
 class work_lane {
  public:
   using time_point = time_source::time_point;
+
+  /// What became of a batch.
+  struct ran {
+    double cost = 0;
+    std::exception_ptr lost = nullptr;  // why this replica can run no more
+  };
 
   work_lane() = default;
   work_lane(const work_lane&) = delete;
@@ -28,63 +43,149 @@ class work_lane {
 
   /// Takes the batch that `due` spoke of and runs it on this thread, for the replica of this
   /// number. Called with the schedule's lock held, which is released while the batch runs.
-  virtual void run(std::unique_lock<std::mutex>& lock, bool draining,
-                   std::size_t replica) noexcept = 0;
+  virtual ran run(std::unique_lock<std::mutex>& lock, bool draining,
+                  std::size_t replica) noexcept = 0;
+
+  /// Ends all that waits with an exception, and counts it as cancelled or as failed. Called with
+  /// the schedule's lock held, which is released meanwhile.
+  virtual void fail_all(std::unique_lock<std::mutex>& lock, const std::exception_ptr& failure,
+                        bool cancelled) noexcept = 0;
+
+  /// Whether nothing waits or runs. The schedule's lock is held.
+  [[nodiscard]] virtual bool idle() const = 0;
 
  protected:
   ~work_lane() = default;
+
+ private:
+  friend class schedule;
+  double used_ = 0;  // the replicas' work for it, by cost
+  bool asleep_ = true;
 };
 
-/// The lock and the one queue of work of a set of replicas: who is free takes, of all endpoints,
-/// the batch that has been due for longest.
+/// Something that ends when its time is over.
+class timed {
+ public:
+  /// Ends it if it has not ended. The schedule's lock is held, and released on the way.
+  virtual void expire(std::unique_lock<std::mutex>& lock) noexcept = 0;
+  /// Whether it has ended. The schedule's lock is held.
+  [[nodiscard]] virtual bool is_over() const noexcept = 0;
+
+ protected:
+  ~timed() = default;
+};
+
+/// The lock and the one queue of work of a set of replicas. Who is free takes, of all endpoints
+/// with a batch that is due, that of the one whose batches have cost least so far (fair queueing by
+/// virtual time), and of these the one that has been due for longest.
 class schedule {
  public:
-  explicit schedule(const time_source& time) : time_(time) {}
+  using time_point = time_source::time_point;
+
+  schedule(const time_source& time, std::size_t replicas) : time_(time), replicas_(replicas) {}
 
   [[nodiscard]] const time_source& time() const noexcept { return time_; }
   [[nodiscard]] std::unique_lock<std::mutex> lock() { return std::unique_lock(mutex_); }
+  /// Whether nothing is taken any more. The lock is held.
+  [[nodiscard]] bool stopping() const noexcept { return stopping_; }
 
   /// Lets the replicas take work from a work_lane; before the first `serve`.
   void add(work_lane& work) { lanes_.push_back(&work); }
 
-  /// One more batch may have become due, or due earlier.
-  void work_came() { work_.notify_one(); }
+  /// One more batch may have become due, or due earlier: `notify` is what to call `wake` with after
+  /// the lock is released. The lock is held.
+  [[nodiscard]] bool work_came() noexcept {
+    arrivals_.fetch_add(1, std::memory_order_release);
+    return sleeping_ > 0;
+  }
+  void wake(bool notify) noexcept {
+    if (notify) work_.notify_one();
+  }
 
-  /// Work left a queue.
-  void room_came() { room_.notify_all(); }
+  /// Work left a queue, or ended. The lock is held.
+  void room_came() noexcept {
+    if (blocked_ > 0) room_.notify_all();
+    if (watched_ > 0) ended_.notify_all();
+  }
+
+  /// As `room_came`, after a batch was taken: what is left behind it is for who sleeps. The lock is
+  /// held.
+  void batch_left(const work_lane& of) noexcept {
+    room_came();
+    if (sleeping_ > 0 && of.due(stopping_)) work_.notify_one();
+  }
+
+  /// Throws what is the matter where no more work is taken. The lock is held.
+  void require_open() const {
+    if (stopping_) throw error("executor: work was submitted while it was shut down");
+    if (lost_) std::rethrow_exception(lost_);
+  }
+
+  /// True on a thread that runs a batch of this schedule's.
+  [[nodiscard]] bool serves_here() const noexcept { return serving() == this; }
 
   /// Blocks a producer until `has_room()`; throws `topos::error` once the executor shuts down.
   template <class HasRoom>
   void admit(std::unique_lock<std::mutex>& lock, HasRoom has_room) {
-    if (!stopping_ && !has_room()) {
+    if (!stopping_ && !lost_ && !has_room()) {
+      if (serves_here()) {
+        throw rejected(
+            "executor: the queue is full, and a model that waits for room in it would wait for "
+            "itself");
+      }
       ++blocked_;
-      room_.wait(lock, [&] { return stopping_ || has_room(); });
+      room_.wait(lock, [&] { return stopping_ || lost_ || has_room(); });
       // The last thing that a blocked producer needs of this object is its lock: see stop().
       if (--blocked_ == 0 && stopping_) unblocked_.notify_all();
     }
-    if (stopping_) throw error("executor: work was submitted while it was shut down");
+    require_open();
   }
 
-  /// Runs batches as this replica until the schedule is stopped and no work is left.
+  /// Has `what` expire at its time. The lock is held.
+  void watch(time_point deadline, std::shared_ptr<timed> what) {
+    deadlines_.push_back({deadline, std::move(what)});
+    std::push_heap(deadlines_.begin(), deadlines_.end());
+    // What ended before its time is forgotten when it is half of all.
+    if (deadlines_.size() >= sweep_at_) {
+      std::erase_if(deadlines_, [](const alarm& a) { return a.what->is_over(); });
+      std::make_heap(deadlines_.begin(), deadlines_.end());
+      sweep_at_ = std::max<std::size_t>(64, 2 * deadlines_.size());
+    }
+    if (!clock_.joinable()) clock_ = std::thread([this] { keep_time(); });
+    if (deadlines_.front().at == deadline) alarm_.notify_one();
+  }
+
+  /// Runs batches as this replica until the schedule is stopped and no work is left, or the replica
+  /// is lost.
   void serve(std::size_t replica) {
+    const struct here {
+      explicit here(const schedule* s) noexcept { serving() = s; }
+      ~here() { serving() = nullptr; }
+    } here(this);
+    spinner spin;
     std::unique_lock lock(mutex_);
     for (;;) {
-      work_lane* next = nullptr;
-      work_lane::time_point earliest{};
-      for (work_lane* candidate : lanes_) {
-        const auto due = candidate->due(stopping_);
-        if (due && (next == nullptr || *due < earliest)) {
-          next = candidate;
-          earliest = *due;
-        }
-      }
+      const auto [next, earliest] = pick();
       if (next == nullptr) {
         if (stopping_) return;
+        const std::uint64_t seen = arrivals_.load(std::memory_order_relaxed);
+        lock.unlock();
+        const bool came = spin([&] { return arrivals_.load(std::memory_order_acquire) != seen; });
+        lock.lock();
+        if (came || arrivals_.load(std::memory_order_relaxed) != seen || stopping_) continue;
+        ++sleeping_;
         work_.wait(lock);
+        --sleeping_;
       } else if (!stopping_ && earliest > time_.now()) {
+        ++sleeping_;
         time_.wait_until(lock, work_, earliest);
+        --sleeping_;
       } else {
-        next->run(lock, stopping_, replica);
+        virtual_time_ = next->used_;
+        const work_lane::ran ran = next->run(lock, stopping_, replica);
+        next->used_ += ran.cost;
+        if (watched_ > 0) ended_.notify_all();
+        if (ran.lost) return lose(lock, ran.lost);
       }
     }
   }
@@ -94,20 +195,135 @@ class schedule {
   void stop() noexcept {
     std::unique_lock lock(mutex_);
     stopping_ = true;
+    arrivals_.fetch_add(1, std::memory_order_release);
     work_.notify_all();
     room_.notify_all();
     unblocked_.wait(lock, [&] { return blocked_ == 0; });
   }
 
+  /// Ends all that waits, as cancelled, with an exception.
+  void cancel_all(const std::exception_ptr& failure) noexcept {
+    std::unique_lock lock(mutex_);
+    for (work_lane* each : lanes_) each->fail_all(lock, failure, true);
+    room_came();
+  }
+
+  /// Blocks until all work has ended, or the executor's time comes to `until`; says whether it has.
+  [[nodiscard]] bool wait_idle(time_point until) {
+    std::unique_lock lock(mutex_);
+    const auto all_idle = [&] {
+      return std::all_of(lanes_.begin(), lanes_.end(), [](auto* each) { return each->idle(); });
+    };
+    ++watched_;
+    while (!all_idle() && time_.now() < until) time_.wait_until(lock, ended_, until);
+    --watched_;
+    return all_idle();
+  }
+
+  /// Ends the thread that watches deadlines; after the replicas have ended.
+  void stop_clock() noexcept {
+    {
+      const std::lock_guard guard(mutex_);
+      clock_stops_ = true;
+    }
+    alarm_.notify_all();
+    if (clock_.joinable()) clock_.join();
+    deadlines_.clear();
+  }
+
  private:
+  struct alarm {
+    time_point at;
+    std::shared_ptr<timed> what;
+    // The heap's top is the earliest.
+    friend bool operator<(const alarm& a, const alarm& b) noexcept { return a.at > b.at; }
+  };
+
+  [[nodiscard]] static const schedule*& serving() noexcept {
+    thread_local const schedule* here = nullptr;
+    return here;
+  }
+
+  // The lane to serve and when; of those that are due by now the one that has used least.
+  [[nodiscard]] std::pair<work_lane*, time_point> pick() {
+    work_lane* next = nullptr;
+    time_point earliest{};
+    bool ready = false;
+    std::optional<time_point> now;
+    for (work_lane* candidate : lanes_) {
+      const auto due = candidate->due(stopping_);
+      if (!due) {
+        candidate->asleep_ = true;
+        continue;
+      }
+      // Who had no work has saved nothing up meanwhile.
+      if (std::exchange(candidate->asleep_, false))
+        candidate->used_ = std::max(candidate->used_, virtual_time_);
+      if (lanes_.size() > 1 && !now) now = time_.now();
+      const bool is_ready = stopping_ || (now && *due <= *now);
+      const bool better = next == nullptr || (is_ready && !ready) ||
+                          (is_ready == ready && (ready && candidate->used_ != next->used_
+                                                     ? candidate->used_ < next->used_
+                                                     : *due < earliest));
+      if (!better) continue;
+      next = candidate;
+      earliest = *due;
+      ready = is_ready;
+    }
+    return {next, earliest};
+  }
+
+  // One replica less. With the last one all work fails.
+  void lose(std::unique_lock<std::mutex>& lock, const std::exception_ptr& failure) noexcept {
+    if (--replicas_ > 0) {
+      arrivals_.fetch_add(1, std::memory_order_release);  // what it gave back
+      work_.notify_all();
+      return;
+    }
+    lost_ = failure;
+    for (work_lane* each : lanes_) each->fail_all(lock, failure, false);
+    room_.notify_all();
+  }
+
+  void keep_time() noexcept {
+    std::unique_lock lock(mutex_);
+    while (!clock_stops_) {
+      if (deadlines_.empty()) {
+        alarm_.wait(lock);
+      } else if (const time_point next = deadlines_.front().at; next > time_.now()) {
+        time_.wait_until(lock, alarm_, next);
+      } else {
+        std::pop_heap(deadlines_.begin(), deadlines_.end());
+        std::shared_ptr<timed> what = std::move(deadlines_.back().what);
+        deadlines_.pop_back();
+        what->expire(lock);
+        lock.unlock();  // with the last of it, things of the user's may end
+        what.reset();
+        lock.lock();
+      }
+    }
+  }
+
   const time_source& time_;
   std::mutex mutex_;
   std::condition_variable work_;
   std::condition_variable room_;
   std::condition_variable unblocked_;
+  std::condition_variable ended_;
+  std::condition_variable alarm_;
   std::vector<work_lane*> lanes_;
+  std::vector<alarm> deadlines_;  // a heap
+  std::size_t sweep_at_ = 64;
+  std::thread clock_;
+  std::atomic<std::uint64_t> arrivals_{0};
+  double virtual_time_ = 0;
+  std::size_t replicas_;
+  std::exception_ptr lost_;
+  std::size_t sleeping_ = 0;
   std::size_t blocked_ = 0;
+  std::size_t watched_ = 0;
   bool stopping_ = false;
+  bool clock_stops_ = false;
 };
 
 }  // namespace topos::detail

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The forms that a function on batches can have, and one call for all of them.
+
+#include <concepts>
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <stop_token>
+#include <topos/executor/options.hpp>
+#include <topos/executor/outcome.hpp>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace topos::detail {
+
+// A list of types, and what is taken off its end.
+template <class... T>
+struct type_list {};
+
+template <class T>
+struct results_of {
+  using type = void;
+};
+template <class Out>
+struct results_of<std::vector<Out>> {
+  using type = Out;
+};
+template <class Out>
+struct results_of<std::vector<outcome<Out>>> {
+  using type = Out;
+};
+
+// What follows the items (and the results): nothing, parameters, a stop token, or both.
+template <class... Rest>
+struct further_arguments {
+  static constexpr bool matches = false;
+};
+template <>
+struct further_arguments<> {
+  static constexpr bool matches = true;
+  using parameters = no_parameters;
+};
+template <>
+struct further_arguments<std::stop_token> : further_arguments<> {};
+template <class Parameters>
+struct further_arguments<const Parameters&> {
+  static constexpr bool matches = true;
+  using parameters = Parameters;
+};
+template <class Parameters>
+struct further_arguments<const Parameters&, std::stop_token>
+    : further_arguments<const Parameters&> {};
+
+template <class Result, class... Arguments>
+struct batch_form {
+  static constexpr bool matches = false;
+};
+template <class Result, class In, class... Rest>
+  requires(!std::is_void_v<typename results_of<Result>::type> &&
+           further_arguments<Rest...>::matches)
+struct batch_form<Result, std::span<const In>, Rest...> {
+  static constexpr bool matches = true;
+  using in = In;
+  using out = typename results_of<Result>::type;
+  using parameters = typename further_arguments<Rest...>::parameters;
+};
+template <class In, class Out, class... Rest>
+  requires(!std::is_const_v<Out> && further_arguments<Rest...>::matches)
+struct batch_form<void, std::span<const In>, std::span<Out>, Rest...> {
+  static constexpr bool matches = true;
+  using in = In;
+  using out = Out;
+  using parameters = typename further_arguments<Rest...>::parameters;
+};
+
+/// The parts of a member function on batches.
+template <class Function>
+struct batch_signature {
+  static constexpr bool matches = false;
+};
+template <class M, class R, class... A>
+struct batch_signature<R (M::*)(A...)> : batch_form<R, A...> {
+  using model = M;
+};
+template <class M, class R, class... A>
+struct batch_signature<R (M::*)(A...) const> : batch_form<R, A...> {
+  using model = M;
+};
+template <class M, class R, class... A>
+struct batch_signature<R (M::*)(A...) noexcept> : batch_form<R, A...> {
+  using model = M;
+};
+template <class M, class R, class... A>
+struct batch_signature<R (M::*)(A...) const noexcept> : batch_form<R, A...> {
+  using model = M;
+};
+
+/// Where a call leaves the results of a batch; kept from call to call for its memory.
+template <class Out>
+struct batch_results {
+  std::vector<Out> values;
+  std::vector<outcome<Out>> outcomes;  // instead of the values, where each item has its own
+  bool each = false;
+
+  [[nodiscard]] std::size_t size() const noexcept { return each ? outcomes.size() : values.size(); }
+};
+
+/// How a callable takes what follows its first arguments.
+template <class F, class Parameters, class... First>
+inline constexpr bool takes_stop = std::invocable<F&, First..., std::stop_token> ||
+                                   std::invocable<F&, First..., const Parameters&, std::stop_token>;
+
+template <class F, class Parameters, class... First>
+inline constexpr bool takes_further =
+    std::invocable<F&, First...> || std::invocable<F&, First..., const Parameters&> ||
+    takes_stop<F, Parameters, First...>;
+
+template <class F, class Parameters, class... First>
+decltype(auto) call_with_further(F& f, const Parameters& parameters, const std::stop_token& stop,
+                                 First... first) {
+  if constexpr (std::invocable<F&, First..., const Parameters&, std::stop_token>)
+    return f(first..., parameters, stop);
+  else if constexpr (std::invocable<F&, First..., const Parameters&>)
+    return f(first..., parameters);
+  else if constexpr (std::invocable<F&, First..., std::stop_token>)
+    return f(first..., stop);
+  else
+    return f(first...);
+}
+
+template <class F, class Parameters, class... First>
+struct result_with_further {
+  using type = void;
+};
+template <class F, class Parameters, class... First>
+  requires takes_further<F, Parameters, First...>
+struct result_with_further<F, Parameters, First...> {
+  using type = decltype(call_with_further(std::declval<F&>(), std::declval<const Parameters&>(),
+                                          std::stop_token(), std::declval<First>()...));
+};
+
+template <class F, class In, class Out, class Parameters>
+inline constexpr bool returns_results =
+    std::same_as<Out, typename results_of<std::remove_cvref_t<typename result_with_further<
+                          F, Parameters, std::span<const In>>::type>>::type>;
+
+template <class F, class In, class Out, class Parameters>
+inline constexpr bool fills_results = std::default_initializable<Out>&&
+    takes_further<F, Parameters, std::span<const In>, std::span<Out>>;
+
+/// Whether the callable is told when nobody wants its results any more.
+template <class F, class In, class Out, class Parameters>
+inline constexpr bool can_stop = takes_stop<F, Parameters, std::span<const In>> ||
+                                 takes_stop<F, Parameters, std::span<const In>, std::span<Out>>;
+
+/// Calls it in the form that it has.
+template <class In, class Out, class Parameters, class F>
+void call_batch(F& f, std::span<const In> batch, const Parameters& parameters,
+                const std::stop_token& stop, batch_results<Out>& to) {
+  if constexpr (returns_results<F, In, Out, Parameters>) {
+    auto made = call_with_further(f, parameters, stop, batch);
+    to.each = std::is_same_v<decltype(made), std::vector<outcome<Out>>>;
+    if constexpr (std::is_same_v<decltype(made), std::vector<outcome<Out>>>)
+      to.outcomes = std::move(made);
+    else
+      to.values = std::move(made);
+  } else {
+    to.each = false;
+    to.values.resize(batch.size());
+    call_with_further(f, parameters, stop, batch, std::span<Out>(to.values));
+  }
+}
+
+}  // namespace topos::detail

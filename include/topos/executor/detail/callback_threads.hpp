@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The threads that run what is to happen after a result.
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+namespace topos::detail {
+
+/// What is to happen when a result is there; part of whoever waits for it.
+struct continuation {
+  /// Called once.
+  virtual void run() noexcept = 0;
+
+  continuation* next = nullptr;
+  /// Returns at once and calls nobody's code: run by the thread that brings the result.
+  bool quick = false;
+
+ protected:
+  continuation() = default;
+  continuation(const continuation&) = default;
+  continuation& operator=(const continuation&) = default;
+  ~continuation() = default;
+};
+
+/// Runs continuations in the order of their coming, one after the other; where one does not return,
+/// a further thread goes on with the rest. So that neither a model nor another's callback waits for
+/// one that blocks.
+class callback_threads {
+ public:
+  [[nodiscard]] static callback_threads& all() {
+    // Never destroyed: its threads end with the program.
+    static callback_threads& threads = *new callback_threads;
+    return threads;
+  }
+
+  /// Runs it soon, on another thread; on this one where no thread is to be had.
+  void post(continuation& c) noexcept {
+    bool enough = true;
+    {
+      const std::lock_guard guard(mutex_);
+      c.next = nullptr;
+      (last_ == nullptr ? first_ : last_->next) = &c;
+      last_ = &c;
+      if (idle_ == 0) enough = start();
+    }
+    came_.notify_one();
+    if (enough) return;
+    std::unique_lock lock(mutex_);
+    while (continuation* const next = take()) {
+      lock.unlock();
+      next->run();
+      lock.lock();
+    }
+  }
+
+ private:
+  // How long one may take before another thread goes on with the rest.
+  static constexpr std::chrono::milliseconds patience{2};
+  static constexpr std::size_t spare = 2;
+
+  callback_threads() = default;
+
+  // Whether anybody is there to take what has come.
+  bool start() noexcept {
+    try {
+      std::thread([this] { work(); }).detach();
+      ++threads_;
+      ++idle_;
+    } catch (...) {  // no more threads to be had
+    }
+    return threads_ != 0;
+  }
+
+  [[nodiscard]] continuation* take() noexcept {
+    continuation* const c = first_;
+    if (c == nullptr) return nullptr;
+    first_ = c->next;
+    if (first_ == nullptr) last_ = nullptr;
+    ++taken_;
+    return c;
+  }
+
+  void work() noexcept {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      came_.wait(lock, [&] { return first_ != nullptr; });
+      if (running_ != 0) {
+        // Somebody is at it, and goes on as long as nothing holds him up.
+        const std::size_t before = taken_;
+        came_.wait_for(lock, patience);
+        if (first_ == nullptr || (running_ != 0 && taken_ != before)) continue;
+      }
+      --idle_;
+      ++running_;
+      // There is always somebody to watch over those who run.
+      if (idle_ == 0 && first_->next != nullptr) start();
+      while (continuation* const c = take()) {
+        lock.unlock();
+        c->run();
+        lock.lock();
+        if (running_ > 1) break;  // another one goes on
+      }
+      --running_;
+      if (idle_ >= spare) {
+        --threads_;
+        return;
+      }
+      ++idle_;
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable came_;
+  continuation* first_ = nullptr;
+  continuation* last_ = nullptr;
+  std::size_t taken_ = 0;    // so far
+  std::size_t threads_ = 0;  // that there are
+  std::size_t idle_ = 0;     // that run none
+  std::size_t running_ = 0;  // that are in one
+};
+
+}  // namespace topos::detail

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What a batcher and a deployment have in common: how their work ends.
+
+#include <chrono>
+#include <exception>
+#include <memory>
+#include <topos/executor/detail/schedule.hpp>
+#include <topos/executor/errors.hpp>
+
+namespace topos::detail {
+
+/// The end of a schedule's work, as users ask for it.
+class executor_core {
+ public:
+  /// Takes no more work, starts what waits at once, without waiting for full batches, and blocks
+  /// until all has ended; says whether it had by the deadline, by the executor's time.
+  [[nodiscard]] bool drain(time_source::time_point deadline = time_source::time_point::max()) {
+    schedule_->stop();
+    return schedule_->wait_idle(deadline);
+  }
+
+  /// Takes no more work and ends all that waits with `cancelled`; what runs goes on to its end.
+  void abort() {
+    schedule_->stop();
+    schedule_->cancel_all(std::make_exception_ptr(
+        cancelled("executor: it was told to abort before this work had started")));
+  }
+
+ protected:
+  executor_core(const time_source& time, std::size_t replicas)
+      : schedule_(std::make_shared<schedule>(time, replicas)) {}
+  ~executor_core() = default;
+
+  const std::shared_ptr<schedule> schedule_;
+};
+
+}  // namespace topos::detail

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What waits in the queue of a function on batches.
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <ranges>
+#include <span>
+#include <stop_token>
+#include <topos/executor/detail/future_state.hpp>
+#include <topos/executor/detail/schedule.hpp>
+#include <topos/executor/options.hpp>
+#include <utility>
+#include <vector>
+
+namespace topos::detail {
+
+template <class In, class Out, class Parameters>
+class batch_queue;
+
+/// Bytes of an item: its own, and those of the elements that its `data()` shows.
+template <class T>
+[[nodiscard]] std::size_t bytes_of(const T& item) {
+  if constexpr (std::ranges::contiguous_range<const T> && std::ranges::sized_range<const T>)
+    return sizeof(T) + std::ranges::size(item) * sizeof(*std::ranges::data(item));
+  else
+    return sizeof(T);
+}
+
+/// How far an item has come: each step under the schedule's lock, so that it ends once, whoever
+/// ends it.
+enum class phase : std::uint8_t { queued, running, ended };
+
+/// One item that shares its batch with whoever else comes.
+template <class In, class Out, class Parameters>
+struct submission final : future_state<Out>, timed {
+  using queue = batch_queue<In, Out, Parameters>;
+  using time_point = time_source::time_point;
+
+  submission(In&& value, Parameters&& further, std::shared_ptr<queue> of)
+      : item(std::move(value)), parameters(std::move(further)), home(std::move(of)) {}
+
+  bool withdraw() noexcept override { return home->withdraw(*this); }
+  void expire(std::unique_lock<std::mutex>& lock) noexcept override { home->expire(lock, *this); }
+  [[nodiscard]] bool is_over() const noexcept override { return at == phase::ended; }
+
+  struct on_stop {
+    submission* what;
+    void operator()() const noexcept { what->withdraw(); }
+  };
+
+  std::optional<In> item;  // until its batch starts
+  [[no_unique_address]] Parameters parameters;
+  std::shared_ptr<queue> home;
+  time_point enqueued{};
+  time_point deadline = time_point::max();
+  std::size_t priority = 0;
+  std::size_t cost = 1;
+  std::size_t bytes = 0;
+  std::size_t replica = 0;   // that runs it
+  std::size_t position = 0;  // in its level, while a batch is put together
+  phase at = phase::queued;
+  std::optional<std::stop_callback<on_stop>> stop;
+};
+
+/// Counts what has ended, for who waits for the next of several.
+class end_signal {
+ public:
+  void notify() noexcept {
+    const std::lock_guard guard(mutex_);
+    ++count_;
+    changed_.notify_all();
+  }
+  [[nodiscard]] std::size_t count() const {
+    const std::lock_guard guard(mutex_);
+    return count_;
+  }
+  /// Blocks until more have ended than `seen`.
+  void wait_beyond(std::size_t seen) const {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return count_ > seen; });
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  mutable std::condition_variable changed_;
+  std::size_t count_ = 0;
+};
+
+/// Items that run as one batch of their own.
+template <class In, class Out>
+struct request final : future_state<std::vector<Out>>, continuation {
+  request() { quick = true; }
+  void run() noexcept override { ended->notify(); }
+
+  std::vector<In> storage;    // where the items are ours
+  std::span<const In> items;  // in the storage, or in what the user keeps until they are done
+  time_source::time_point enqueued;
+  std::shared_ptr<end_signal> ended;  // where somebody waits for the first of several
+};
+
+/// Where requests are queued, whatever else is.
+template <class In, class Out>
+class request_queue {
+ public:
+  using request_ptr = std::shared_ptr<request<In, Out>>;
+
+  /// Blocks while the queue is full.
+  virtual void enqueue(const request_ptr& made) = 0;
+  /// Ends a request that has not started with `cancelled`; says whether it was so.
+  virtual bool cancel(const request_ptr& what) = 0;
+  [[nodiscard]] virtual std::size_t replicas() const noexcept = 0;
+
+ protected:
+  ~request_queue() = default;
+};
+
+}  // namespace topos::detail
