@@ -54,7 +54,7 @@ def serve(make_peer):
 class worker:
     """The other end: starts a peer's script and talks to it. A context manager."""
 
-    def __init__(self, name, script, arguments, threads, log):
+    def __init__(self, name, script, arguments, threads, log, python=sys.executable):
         self.name, self.log = name, pathlib.Path(log)
         count = str(threads)
         environment = dict(
@@ -67,7 +67,7 @@ class worker:
         )
         with open(self.log, "wb") as messages:
             self.process = subprocess.Popen(
-                [sys.executable, str(script), *map(str, arguments)],
+                [str(python), str(script), *map(str, arguments)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=messages,
