@@ -65,7 +65,7 @@ class byte_model {
   std::vector<std::string> batch_process(std::span<const input> items) {
     std::vector<std::string> results;
     results.reserve(items.size());
-    for (std::string& result : batcher_.post(items, {.request_size = batch_size_})) {
+    for (std::string& result : batcher_.map(items, {.request_size = batch_size_})) {
       results.push_back(std::move(result));
     }
     return results;
