@@ -11,7 +11,7 @@
 #include <span>
 #include <stop_token>
 #include <topos/executor/detail/batch_function.hpp>
-#include <topos/executor/detail/batch_queue.hpp>
+#include <topos/executor/detail/batch_runner.hpp>
 #include <topos/executor/detail/executor_core.hpp>
 #include <topos/executor/detail/replica_threads.hpp>
 #include <topos/executor/detail/schedule.hpp>
@@ -103,7 +103,7 @@ class batcher : public detail::executor_core {
   [[nodiscard]] statistics stats() const { return queue_->stats(); }
 
  private:
-  using queue = detail::batch_queue<In, Out, Parameters>;
+  using queue = detail::batch_runner<In, Out, Parameters>;
 
   std::shared_ptr<queue> queue_;
   std::optional<detail::replica_threads> threads_;

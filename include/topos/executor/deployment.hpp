@@ -15,7 +15,7 @@
 #include <string_view>
 #include <topos/device/device.hpp>
 #include <topos/executor/detail/batch_function.hpp>
-#include <topos/executor/detail/batch_queue.hpp>
+#include <topos/executor/detail/batch_runner.hpp>
 #include <topos/executor/detail/executor_core.hpp>
 #include <topos/executor/detail/replica_threads.hpp>
 #include <topos/executor/detail/schedule.hpp>
@@ -175,8 +175,8 @@ class deployment : public detail::executor_core {
 
  private:
   template <class Endpoint>
-  using queue_type = detail::batch_queue<typename Endpoint::in, typename Endpoint::out,
-                                         typename Endpoint::parameters>;
+  using queue_type = detail::batch_runner<typename Endpoint::in, typename Endpoint::out,
+                                          typename Endpoint::parameters>;
   template <class Endpoint>
   using queue_of = std::shared_ptr<queue_type<Endpoint>>;
 

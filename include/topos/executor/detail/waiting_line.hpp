@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The items that wait for one function on batches, and which of them are next.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <topos/executor/detail/ring.hpp>
+#include <topos/executor/detail/submission.hpp>
+#include <topos/executor/options.hpp>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace topos::detail {
+
+/// Submissions by priority, each level in the order of their coming. Used under the schedule's
+/// lock.
+///
+/// An entry that ends while it waits is counted out at once, and leaves its place when it comes to
+/// the front, or when there are many such: the front of each level always waits.
+template <class In, class Out, class Parameters>
+class waiting_line {
+ public:
+  using entry = submission<In, Out, Parameters>;
+  using entry_ptr = std::shared_ptr<entry>;
+  using time_point = time_source::time_point;
+
+  /// What is taken, and memory for choosing it, which is kept.
+  struct selection {
+    std::vector<entry_ptr> entries;
+    std::vector<entry_ptr> late;                             // their deadline has passed
+    std::vector<std::pair<std::size_t, entry*>> candidates;  // by distance of costs
+    std::vector<std::size_t> cursors;
+  };
+
+  /// The options must outlive it.
+  explicit waiting_line(const executor_options& options)
+      : options_(options), levels_(options.priority_levels) {}
+
+  [[nodiscard]] std::size_t levels() const noexcept { return levels_.size(); }
+  /// How many wait, and their bytes.
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
+
+  void push(entry_ptr e) {
+    ring<entry_ptr>& level = levels_[e->priority];
+    count_in(*e);
+    level.push_back(std::move(e));
+  }
+
+  /// Puts one back that had been taken.
+  void push_front(entry_ptr e) {
+    ring<entry_ptr>& level = levels_[e->priority];
+    // It may still have its old place.
+    level.remove_if([](const entry_ptr& other) { return other->at != phase::queued; });
+    e->at = phase::queued;
+    count_in(*e);
+    level.push_front(std::move(e));
+  }
+
+  /// Ends one that waits.
+  void remove(entry& e) noexcept {
+    count_out(e, phase::ended);
+    forget(levels_[e.priority]);
+  }
+
+  /// Takes out, as ended, the oldest of the least urgent; null where none waits.
+  [[nodiscard]] entry_ptr pop_least() noexcept {
+    for (auto& level : levels_) {
+      if (level.empty()) continue;
+      entry_ptr first = level.pop_front();
+      count_out(*first, phase::ended);
+      forget(level);
+      return first;
+    }
+    return nullptr;
+  }
+
+  /// Lets go of what has ended.
+  void clear() noexcept {
+    for (auto& level : levels_) level = {};
+  }
+
+  /// Whether those that wait close a batch.
+  [[nodiscard]] bool is_full() const noexcept {
+    return size_ >= options_.max_batch_size ||
+           (options_.max_batch_cost != 0 && cost_ >= options_.max_batch_cost);
+  }
+
+  /// When the next batch may start; one waits.
+  [[nodiscard]] time_point due(bool draining) const noexcept {
+    time_point oldest = time_point::max();
+    for (const auto& level : levels_) {
+      if (!level.empty()) oldest = std::min(oldest, level.front()->enqueued);
+    }
+    if (draining || is_full()) return oldest;
+    // A delay of "for ever" must not wrap around.
+    return options_.max_delay < time_point::max() - oldest ? oldest + options_.max_delay
+                                                           : time_point::max();
+  }
+
+  /// Takes the next batch for a replica: the oldest, by priorities with ageing, and those that may
+  /// share its batch.
+  void take(selection& to, std::size_t replica, time_point now) {
+    if (levels_.size() == 1 && options_.look_ahead == 0 && std::is_empty_v<Parameters>)
+      take_in_order(to, replica, now);
+    else
+      take_alike(to, replica, now);
+  }
+
+ private:
+  void count_in(const entry& e) noexcept {
+    ++size_;
+    cost_ += e.cost;
+    bytes_ += e.bytes;
+  }
+  void count_out(entry& e, phase to) noexcept {
+    --size_;
+    cost_ -= e.cost;
+    bytes_ -= e.bytes;
+    e.at = to;
+  }
+
+  void forget(ring<entry_ptr>& level) noexcept {
+    const auto ended = [](const entry_ptr& e) { return e->at != phase::queued; };
+    while (!level.empty() && ended(level.front())) static_cast<void>(level.pop_front());
+    if (level.size() > 2 * size_ + 64) level.remove_if(ended);
+  }
+
+  // Budgets are hard, but for one alone.
+  [[nodiscard]] bool fits(std::size_t count, std::size_t cost, const entry& next) const noexcept {
+    return count == 0 ||
+           (count < options_.max_batch_size &&
+            (options_.max_batch_cost == 0 ||
+             (cost <= options_.max_batch_cost && next.cost <= options_.max_batch_cost - cost)));
+  }
+
+  void start(selection& to, entry_ptr e, std::size_t replica) {
+    count_out(*e, phase::running);
+    e->replica = replica;
+    to.entries.push_back(std::move(e));
+  }
+
+  void take_in_order(selection& to, std::size_t replica, time_point now) {
+    ring<entry_ptr>& level = levels_.front();
+    std::size_t cost = 0;
+    for (forget(level); !level.empty(); forget(level)) {
+      const entry& next = *level.front();
+      if (next.deadline <= now) {
+        drop_late(to, level[0]);
+        continue;
+      }
+      if (!fits(to.entries.size(), cost, next)) break;
+      cost += next.cost;
+      start(to, level.pop_front(), replica);
+    }
+  }
+
+  void take_alike(selection& to, std::size_t replica, time_point now) {
+    gather(to, now);
+    if (!to.candidates.empty()) {
+      const entry& leader = *to.candidates.front().second;
+      if (options_.look_ahead != 0) {
+        for (auto& [distance, e] : to.candidates)
+          distance = e->cost < leader.cost ? leader.cost - e->cost : e->cost - leader.cost;
+        std::stable_sort(to.candidates.begin() + 1, to.candidates.end(),
+                         [](const auto& a, const auto& b) { return a.first < b.first; });
+      }
+      std::size_t cost = 0;
+      for (const auto& [distance, e] : to.candidates) {
+        if (!(e->parameters == leader.parameters)) continue;
+        if (!fits(to.entries.size(), cost, *e)) {
+          if (options_.look_ahead == 0) break;
+          continue;  // a cheaper one may follow
+        }
+        cost += e->cost;
+        start(to, levels_[e->priority][e->position], replica);
+      }
+    }
+    for (auto& level : levels_) forget(level);
+  }
+
+  void drop_late(selection& to, const entry_ptr& e) {
+    count_out(*e, phase::ended);
+    to.late.push_back(e);
+  }
+
+  // An item counts as if it had come earlier by what its priority is worth.
+  [[nodiscard]] bool is_before(const entry& a, const entry& b) const noexcept {
+    const auto counted_from = [&](const entry& e) {
+      return e.enqueued - options_.ageing * static_cast<std::int64_t>(e.priority);
+    };
+    const auto x = counted_from(a);
+    const auto y = counted_from(b);
+    return x < y || (x == y && a.priority > b.priority);
+  }
+
+  // Those that wait, in the order of their turns, as many as are looked through.
+  void gather(selection& to, time_point now) {
+    const std::size_t reach = std::max(options_.look_ahead, 4 * options_.max_batch_size);
+    to.candidates.clear();
+    to.cursors.assign(levels_.size(), 0);
+    while (to.candidates.size() < reach) {
+      entry* next = nullptr;
+      for (std::size_t p = 0; p < levels_.size(); ++p) {
+        std::size_t& at = to.cursors[p];
+        ring<entry_ptr>& level = levels_[p];
+        for (; at < level.size(); ++at) {
+          if (level[at]->at != phase::queued) continue;
+          if (level[at]->deadline > now) break;
+          drop_late(to, level[at]);
+        }
+        if (at == level.size()) continue;
+        entry& candidate = *level[at];
+        candidate.position = at;
+        if (next == nullptr || is_before(candidate, *next)) next = &candidate;
+      }
+      if (next == nullptr) break;
+      ++to.cursors[next->priority];
+      to.candidates.emplace_back(0, next);
+    }
+  }
+
+  const executor_options& options_;
+  std::vector<ring<entry_ptr>> levels_;
+  std::size_t size_ = 0;
+  std::size_t cost_ = 0;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace topos::detail
