@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What batching costs by itself: models that do nothing, or a known amount of work.
+
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <thread>
+#include <topos/executor/batcher.hpp>
+#include <vector>
+
+#include "allocations.hpp"
+#include "window.hpp"
+
+namespace {
+
+void noop(std::span<const int> batch, std::span<int> results) {
+  std::copy(batch.begin(), batch.end(), results.begin());
+}
+
+// One producer, eight batches on their way.
+void noop_items(benchmark::State& state) {
+  const auto size = static_cast<std::size_t>(state.range(0));
+  constexpr std::size_t count = 16384;
+  topos::batcher<int, int> b(noop, {.devices = {topos::cpu()}, .max_batch_size = size});
+  bench::window<int> producer(8 * size);
+  const auto all = [&] {
+    producer.run(count, [&](std::size_t i) { return b.submit(static_cast<int>(i)); });
+  };
+  all();
+  const std::uint64_t before = bench::allocations();
+  for (auto _ : state) all();
+  const auto items = static_cast<double>(state.iterations()) * count;
+  state.SetItemsProcessed(static_cast<std::int64_t>(items));
+  state.counters["allocations_per_item"] =
+      static_cast<double>(bench::allocations() - before) / items;
+  state.counters["mean_batch"] =
+      static_cast<double>(b.stats().done) / static_cast<double>(b.stats().batches());
+}
+BENCHMARK(noop_items)->Name("executor/noop/topos/cpu")->Arg(32)->Arg(256)->UseRealTime();
+
+// From the submission of an item that comes alone to its result.
+void lone_item(benchmark::State& state) {
+  topos::batcher<int, int> b(noop, {.devices = {topos::cpu()}});
+  for (int i = 0; i < 1000; ++i) b.submit(i).get();
+  const std::uint64_t before = bench::allocations();
+  for (auto _ : state) benchmark::DoNotOptimize(b.submit(1).get());
+  state.SetItemsProcessed(state.iterations());
+  state.counters["allocations_per_item"] =
+      static_cast<double>(bench::allocations() - before) / static_cast<double>(state.iterations());
+}
+BENCHMARK(lone_item)->Name("executor/lone/topos/cpu/1")->UseRealTime();
+
+// Some ten microseconds of work that no compiler leaves out.
+float busy(int item, int steps = 3000) {
+  float x = static_cast<float>(item);
+  for (int i = 0; i < steps; ++i) {
+    x = x * 0.999f + 1.0f;
+    benchmark::DoNotOptimize(x);
+  }
+  return x;
+}
+
+void busy_batch(std::span<const int> batch, std::span<float> results) {
+  std::transform(batch.begin(), batch.end(), results.begin(), [](int item) { return busy(item); });
+}
+
+constexpr std::size_t batch_size = 32;
+constexpr std::size_t per_producer = 100 * batch_size;
+constexpr std::size_t producers = 4;
+constexpr std::size_t replicas = 2;
+
+// Calls f(0) to f(count - 1), on a thread each.
+template <class F>
+void on_threads(std::size_t count, F f) {
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < count; ++i) threads.emplace_back([=] { f(i); });
+  for (std::thread& thread : threads) thread.join();
+}
+
+void many_producers(benchmark::State& state) {
+  topos::batcher<int, float> b(
+      busy_batch, {.devices = {topos::cpu()}, .replicas = replicas, .max_batch_size = batch_size});
+  for (auto _ : state) {
+    on_threads(producers, [&](std::size_t) {
+      bench::window<float> producer(2 * batch_size);
+      producer.run(per_producer, [&](std::size_t i) { return b.submit(static_cast<int>(i)); });
+    });
+  }
+  state.SetItemsProcessed(state.iterations() * producers * per_producer);
+  state.counters["mean_batch"] =
+      static_cast<double>(b.stats().done) / static_cast<double>(b.stats().batches());
+}
+BENCHMARK(many_producers)->Name("executor/producers/topos/cpu/32")->UseRealTime();
+
+// The same model, called in full batches on as many threads.
+void by_hand(benchmark::State& state) {
+  for (auto _ : state) {
+    on_threads(replicas, [](std::size_t) {
+      const std::vector<int> items(batch_size, 1);
+      std::vector<float> results(batch_size);
+      for (std::size_t i = 0; i < producers * per_producer / replicas; i += batch_size) {
+        busy_batch(items, results);
+      }
+    });
+  }
+  state.SetItemsProcessed(state.iterations() * producers * per_producer);
+}
+BENCHMARK(by_hand)->Name("executor/producers/by_hand/cpu/32")->UseRealTime();
+
+// A model that pads: each item of a batch costs as much as the longest.
+void padding(std::span<const int> batch, std::span<float> results) {
+  const int longest = *std::max_element(batch.begin(), batch.end());
+  std::transform(batch.begin(), batch.end(), results.begin(),
+                 [=](int item) { return busy(item, 20 * longest); });
+}
+
+// Mostly short, a few up to 256.
+std::vector<int> mixed_lengths(std::size_t count) {
+  std::vector<int> lengths;
+  std::uint32_t bits = 1;
+  for (std::size_t i = 0; i < count; ++i) {
+    bits = bits * 1664525u + 1013904223u;
+    const double share = static_cast<double>(bits >> 8U) / (1U << 24U);
+    lengths.push_back(4 + static_cast<int>(252 * share * share * share * share));
+  }
+  return lengths;
+}
+
+void padded(benchmark::State& state, topos::executor_options options) {
+  const std::vector<int> lengths = mixed_lengths(4096);
+  options.devices = {topos::cpu()};
+  topos::batcher<int, float> b(padding, options,
+                               [](const int& length) { return static_cast<std::size_t>(length); });
+  bench::window<float> producer(1024);
+  for (auto _ : state) {
+    producer.run(lengths.size(), [&](std::size_t i) { return b.submit(lengths[i]); });
+  }
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(lengths.size()));
+  state.counters["mean_batch"] =
+      static_cast<double>(b.stats().done) / static_cast<double>(b.stats().batches());
+}
+BENCHMARK_CAPTURE(padded, plain, {.max_batch_size = 32})
+    ->Name("executor/padded/plain/cpu/32")
+    ->UseRealTime();
+BENCHMARK_CAPTURE(padded, sorted,
+                  {.max_batch_size = 256, .max_batch_cost = 32 * 54, .look_ahead = 512})
+    ->Name("executor/padded/sorted/cpu/32")
+    ->UseRealTime();
+
+}  // namespace
