@@ -169,6 +169,7 @@ void call_batch(F& f, std::span<const In> batch, const Parameters& parameters,
       to.values = std::move(made);
   } else {
     to.each = false;
+    to.values.clear();  // each result begins afresh
     to.values.resize(batch.size());
     call_with_further(f, parameters, stop, batch, std::span<Out>(to.values));
   }

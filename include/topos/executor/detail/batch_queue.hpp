@@ -149,21 +149,16 @@ class batch_queue : public work_lane,
 
   void fail_all(std::unique_lock<std::mutex>& lock, const std::exception_ptr& failure,
                 bool cancelled) noexcept override {
-    std::uint64_t& count = cancelled ? statistics_.cancelled : statistics_.failed;
-    while (!requests_.empty()) {
-      const request_ptr first = requests_.pop_front();
-      requested_ -= first->items.size();
-      count += first->items.size();
-      lock.unlock();
-      first->set_error(failure);
-      lock.lock();
-    }
-    while (const entry_ptr first = line_.pop_least()) {
-      ++count;
-      lock.unlock();
-      first->set_error(failure);
-      lock.lock();
-    }
+    (cancelled ? statistics_.cancelled : statistics_.failed) += waiting();
+    // All under one lock, or a replica would start some meanwhile.
+    ring<request_ptr> requests = std::exchange(requests_, {});
+    requested_ = 0;
+    ring<entry_ptr> entries;
+    while (entry_ptr first = line_.pop_least()) entries.push_back(std::move(first));
+    lock.unlock();
+    while (!requests.empty()) requests.pop_front()->set_error(failure);
+    while (!entries.empty()) entries.pop_front()->set_error(failure);
+    lock.lock();
   }
 
   [[nodiscard]] bool idle() const override { return waiting() == 0 && running_ == 0; }

@@ -16,6 +16,7 @@
 #include <topos/executor/detail/batch_function.hpp>
 #include <topos/executor/detail/batch_queue.hpp>
 #include <topos/executor/detail/failure_kind.hpp>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -220,6 +221,7 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
   // Hands results out, or the one exception, to those that have not ended otherwise.
   void deliver(scratch& with, std::size_t replica, std::size_t first, std::size_t last,
                const std::exception_ptr& failure) noexcept {
+    give_up(with.items, first, last);
     {
       auto lock = schedule_->lock();
       const time_point now = schedule_->time().now();
@@ -252,6 +254,15 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
         e->set_value(std::move(with.made.values[i - first]));
       }
       e.reset();
+    }
+  }
+
+  // Ends items before their results are handed out: whoever sees these may count on it.
+  static void give_up(std::vector<In>& items, std::size_t first, std::size_t last) noexcept {
+    if (last - first == items.size()) return items.clear();
+    if constexpr (std::is_nothrow_move_constructible_v<In>) {
+      for (; first < last && first < items.size(); ++first)
+        static_cast<void>(In(std::move(items[first])));
     }
   }
 

@@ -93,7 +93,7 @@ class callback_threads {
       if (running_ != 0) {
         // Somebody is at it, and goes on as long as nothing holds him up.
         const std::size_t before = taken_;
-        came_.wait_for(lock, patience);
+        came_.wait_for(lock, patience, [&] { return first_ == nullptr || running_ == 0; });
         if (first_ == nullptr || (running_ != 0 && taken_ != before)) continue;
       }
       --idle_;

@@ -23,8 +23,7 @@ class executor_core {
 
   /// Takes no more work and ends all that waits with `cancelled`; what runs goes on to its end.
   void abort() {
-    schedule_->stop();
-    schedule_->cancel_all(std::make_exception_ptr(
+    schedule_->abort(std::make_exception_ptr(
         cancelled("executor: it was told to abort before this work had started")));
   }
 

@@ -68,8 +68,6 @@ class timed {
  public:
   /// Ends it if it has not ended. The schedule's lock is held, and released on the way.
   virtual void expire(std::unique_lock<std::mutex>& lock) noexcept = 0;
-  /// Whether it has ended. The schedule's lock is held.
-  [[nodiscard]] virtual bool is_over() const noexcept = 0;
 
  protected:
   ~timed() = default;
@@ -142,12 +140,12 @@ class schedule {
   }
 
   /// Has `what` expire at its time. The lock is held.
-  void watch(time_point deadline, std::shared_ptr<timed> what) {
-    deadlines_.push_back({deadline, std::move(what)});
+  void watch(time_point deadline, const std::shared_ptr<timed>& what) {
+    deadlines_.push_back({deadline, what});
     std::push_heap(deadlines_.begin(), deadlines_.end());
-    // What ended before its time is forgotten when it is half of all.
+    // What is gone before its time is forgotten when it is half of all.
     if (deadlines_.size() >= sweep_at_) {
-      std::erase_if(deadlines_, [](const alarm& a) { return a.what->is_over(); });
+      std::erase_if(deadlines_, [](const alarm& a) { return a.what.expired(); });
       std::make_heap(deadlines_.begin(), deadlines_.end());
       sweep_at_ = std::max<std::size_t>(64, 2 * deadlines_.size());
     }
@@ -167,7 +165,11 @@ class schedule {
     for (;;) {
       const auto [next, earliest] = pick();
       if (next == nullptr) {
-        if (stopping_) return;
+        if (stopping_ && all_idle()) return;
+        if (stopping_) {  // what another one runs may come back, should that be lost
+          work_.wait(lock);
+          continue;
+        }
         const std::uint64_t seen = arrivals_.load(std::memory_order_relaxed);
         lock.unlock();
         const bool came = spin([&] { return arrivals_.load(std::memory_order_acquire) != seen; });
@@ -185,6 +187,7 @@ class schedule {
         const work_lane::ran ran = next->run(lock, stopping_, replica);
         next->used_ += ran.cost;
         if (watched_ > 0) ended_.notify_all();
+        if (stopping_) work_.notify_all();
         if (ran.lost) return lose(lock, ran.lost);
       }
     }
@@ -201,19 +204,21 @@ class schedule {
     unblocked_.wait(lock, [&] { return blocked_ == 0; });
   }
 
-  /// Ends all that waits, as cancelled, with an exception.
-  void cancel_all(const std::exception_ptr& failure) noexcept {
-    std::unique_lock lock(mutex_);
-    for (work_lane* each : lanes_) each->fail_all(lock, failure, true);
-    room_came();
+  /// As `stop`, but ends all that waits, as cancelled, with an exception, before any of it starts.
+  void abort(const std::exception_ptr& failure) noexcept {
+    {
+      std::unique_lock lock(mutex_);
+      stopping_ = true;
+      for (work_lane* each : lanes_) each->fail_all(lock, failure, true);
+      room_came();
+    }
+    stop();
   }
 
   /// Blocks until all work has ended, or the executor's time comes to `until`; says whether it has.
   [[nodiscard]] bool wait_idle(time_point until) {
+    if (serves_here()) throw error("executor: a model that waits for all work waits for itself");
     std::unique_lock lock(mutex_);
-    const auto all_idle = [&] {
-      return std::all_of(lanes_.begin(), lanes_.end(), [](auto* each) { return each->idle(); });
-    };
     ++watched_;
     while (!all_idle() && time_.now() < until) time_.wait_until(lock, ended_, until);
     --watched_;
@@ -234,10 +239,14 @@ class schedule {
  private:
   struct alarm {
     time_point at;
-    std::shared_ptr<timed> what;
+    std::weak_ptr<timed> what;  // weak: nothing of the user's ends under the lock
     // The heap's top is the earliest.
     friend bool operator<(const alarm& a, const alarm& b) noexcept { return a.at > b.at; }
   };
+
+  [[nodiscard]] bool all_idle() const {
+    return std::all_of(lanes_.begin(), lanes_.end(), [](const auto* each) { return each->idle(); });
+  }
 
   [[nodiscard]] static const schedule*& serving() noexcept {
     thread_local const schedule* here = nullptr;
@@ -294,8 +303,9 @@ class schedule {
         time_.wait_until(lock, alarm_, next);
       } else {
         std::pop_heap(deadlines_.begin(), deadlines_.end());
-        std::shared_ptr<timed> what = std::move(deadlines_.back().what);
+        std::shared_ptr<timed> what = deadlines_.back().what.lock();
         deadlines_.pop_back();
+        if (!what) continue;
         what->expire(lock);
         lock.unlock();  // with the last of it, things of the user's may end
         what.reset();

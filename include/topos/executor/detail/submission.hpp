@@ -38,7 +38,9 @@ enum class phase : std::uint8_t { queued, running, ended };
 
 /// One item that shares its batch with whoever else comes.
 template <class In, class Out, class Parameters>
-struct submission final : future_state<Out>, timed {
+struct submission final : future_state<Out>,
+                          timed,
+                          std::enable_shared_from_this<submission<In, Out, Parameters>> {
   using queue = batch_queue<In, Out, Parameters>;
   using time_point = time_source::time_point;
 
@@ -47,11 +49,16 @@ struct submission final : future_state<Out>, timed {
 
   bool withdraw() noexcept override { return home->withdraw(*this); }
   void expire(std::unique_lock<std::mutex>& lock) noexcept override { home->expire(lock, *this); }
-  [[nodiscard]] bool is_over() const noexcept override { return at == phase::ended; }
 
+  // Weak: whoever drops the last reference, perhaps under the schedule's lock, must not wait for a
+  // callback that waits for that lock.
   struct on_stop {
-    submission* what;
-    void operator()() const noexcept { what->withdraw(); }
+    explicit on_stop(submission* of) noexcept : what(of->weak_from_this()) {}
+    void operator()() const noexcept {
+      if (const auto held = what.lock()) held->withdraw();
+    }
+
+    std::weak_ptr<submission> what;
   };
 
   std::optional<In> item;  // until its batch starts
