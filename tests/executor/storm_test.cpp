@@ -67,7 +67,8 @@ void count(ends& to, topos::future<std::uint64_t>& f, std::uint64_t item) {
 }
 
 // One producer's share: every fourth is withdrawn, every hundredth is late.
-ends produce(topos::batcher<std::uint64_t, std::uint64_t>& b, std::uint64_t seed, std::size_t items) {
+ends produce(topos::batcher<std::uint64_t, std::uint64_t>& b, std::uint64_t seed,
+             std::size_t items) {
   std::mt19937_64 random(seed);
   ends seen;
   std::vector<std::pair<std::uint64_t, topos::future<std::uint64_t>>> held;
@@ -102,9 +103,11 @@ ends produce(topos::batcher<std::uint64_t, std::uint64_t>& b, std::uint64_t seed
 TEST(storm, every_item_ends_once) {
   constexpr int producers = 8;
   const std::size_t each = storm_size() / producers;
-  topos::batcher<std::uint64_t, std::uint64_t> b(
-      model, {.replicas = 2, .max_batch_size = 16, .queue_capacity = 256, .idempotent = true,
-              .priority_levels = 3});
+  topos::batcher<std::uint64_t, std::uint64_t> b(model, {.replicas = 2,
+                                                         .max_batch_size = 16,
+                                                         .queue_capacity = 256,
+                                                         .idempotent = true,
+                                                         .priority_levels = 3});
   std::vector<ends> seen(producers);
   std::vector<std::thread> threads;
   for (int p = 0; p < producers; ++p) {
@@ -132,8 +135,10 @@ TEST(storm, of_shutdowns_at_random_moments_loses_nothing) {
   const std::size_t times = storm_size() / 1000;
   for (std::size_t time = 0; time < times; ++time) {
     auto b = std::make_unique<topos::batcher<std::uint64_t, std::uint64_t>>(
-        model,
-        topos::executor_options{.replicas = 1 + time % 2, .max_batch_size = 4, .queue_capacity = 8});
+        model, topos::executor_options{.replicas = 1 + time % 2,
+                                       .max_batch_size = 4,
+                                       .queue_capacity = 8,
+                                       .idempotent = true});
     std::atomic<std::uint64_t> ended = 0;
     std::vector<ends> seen(3);
     std::vector<std::thread> threads;

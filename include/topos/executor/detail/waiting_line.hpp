@@ -200,7 +200,9 @@ class waiting_line {
 
   // Those that wait, in the order of their turns, as many as are looked through.
   void gather(selection& to, time_point now) {
-    const std::size_t reach = std::max(options_.look_ahead, 4 * options_.max_batch_size);
+    const std::size_t reach = options_.look_ahead != 0
+        ? std::max(options_.look_ahead, options_.max_batch_size)
+        : 4 * options_.max_batch_size;
     to.candidates.clear();
     to.cursors.assign(levels_.size(), 0);
     while (to.candidates.size() < reach) {

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How executors end: every future with them, in every state.
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <span>
+#include <thread>
+#include <topos/executor/batcher.hpp>
+#include <vector>
+
+#include "gate.hpp"
+
+using namespace std::chrono_literals;
+
+namespace {
+
+std::vector<int> twice(std::span<const int> batch) {
+  std::vector<int> results;
+  for (const int item : batch) results.push_back(2 * item);
+  return results;
+}
+
+}  // namespace
+
+TEST(shutdown, drain_starts_partial_batches_at_once) {
+  topos::manual_time time;
+  topos::batcher<int, int> b(twice, {.max_batch_size = 8, .max_delay = 1h, .time = &time});
+  auto f = b.submit(3);
+  EXPECT_TRUE(b.drain());
+  EXPECT_TRUE(f.is_ready());
+  EXPECT_EQ(f.get(), 6);
+  EXPECT_THROW(static_cast<void>(b.submit(1)), topos::error);
+  EXPECT_TRUE(b.drain());
+}
+
+TEST(shutdown, drain_says_what_its_deadline_was_too_early_for) {
+  topos::manual_time time;
+  gate hold;
+  topos::batcher<int, int> b(
+      [&](std::span<const int> batch) {
+        hold.pass();
+        return twice(batch);
+      },
+      {.time = &time});
+  auto f = b.submit(3);
+  hold.await(1);
+  std::thread later([&] {
+    time.wait_for_waiters(1);
+    time.advance(5s);
+  });
+  EXPECT_FALSE(b.drain(time.now() + 5s));
+  later.join();
+  hold.open();
+  EXPECT_TRUE(b.drain());
+  EXPECT_EQ(f.get(), 6);
+}
+
+TEST(shutdown, abort_ends_what_waits_and_lets_what_runs_end) {
+  gate hold;
+  topos::batcher<int, int> b(
+      [&](std::span<const int> batch) {
+        hold.pass();
+        return twice(batch);
+      },
+      {.max_batch_size = 1});
+  auto running = b.submit(1);
+  hold.await(1);
+  auto waiting = b.submit(2);
+  auto stream = b.requests(std::vector<int>{1, 2, 3});
+  b.abort();
+  EXPECT_THROW(waiting.get(), topos::cancelled);
+  EXPECT_THROW(static_cast<void>(stream.begin()->get()), topos::cancelled);
+  EXPECT_FALSE(running.is_ready());
+  hold.open();
+  EXPECT_EQ(running.get(), 2);
+  EXPECT_EQ(b.stats().cancelled, 4U);
+}
+
+TEST(shutdown, lets_go_of_the_callable_though_futures_are_left) {
+  const auto owned = std::make_shared<int>(2);
+  topos::future<int> left;
+  {
+    topos::batcher<int, int> b(
+        [owned](std::span<const int> batch) { return std::vector<int>(batch.size(), *owned); });
+    left = b.submit(1);
+  }
+  EXPECT_EQ(owned.use_count(), 1);
+  EXPECT_FALSE(left.cancel());
+  EXPECT_EQ(left.get(), 2);
+}
+
+TEST(shutdown, is_safe_in_every_state) {
+  for (int state = 0; state < 5; ++state) {
+    std::stop_source stop;
+    std::vector<topos::future<int>> futures;
+    {
+      topos::batcher<int, int> b(twice, {.max_batch_size = 3,
+                                         .max_delay = state == 1 ? 1h : 0h,
+                                         .hold_until = state == 2 ? 100U : 0U});
+      for (int i = 0; i < 7 * state; ++i) {
+        futures.push_back(b.submit(
+            i, {.deadline = std::chrono::steady_clock::now() + 1h, .stop = stop.get_token()}));
+      }
+      if (state == 3) stop.request_stop();
+      if (state == 4) b.abort();
+    }
+    for (const auto& f : futures) EXPECT_TRUE(f.is_ready());
+    stop.request_stop();
+  }
+}

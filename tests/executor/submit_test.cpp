@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How single items are batched: budgets, priorities, parameters, deadlines, and full queues.
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <topos/executor/batcher.hpp>
+#include <vector>
+
+#include "gate.hpp"
+
+using namespace std::chrono_literals;
+using histogram = std::map<std::size_t, std::uint64_t>;
+
+namespace {
+
+std::vector<int> twice(std::span<const int> batch) {
+  std::vector<int> results;
+  for (const int item : batch) results.push_back(2 * item);
+  return results;
+}
+
+std::size_t itself(const int& item) { return static_cast<std::size_t>(item); }
+
+// Keeps the batches it was called with.
+struct diary {
+  std::vector<int> operator()(std::span<const int> batch) const {
+    batches->emplace_back(batch.begin(), batch.end());
+    return twice(batch);
+  }
+  std::vector<std::vector<int>>* batches;
+};
+
+using batches = std::vector<std::vector<int>>;
+
+// The batches that are made of these items where all are there before the first starts.
+batches batched(const std::vector<int>& items, topos::executor_options options,
+                std::function<std::size_t(const int&)> cost = {},
+                const std::vector<std::size_t>& priorities = {}) {
+  batches made;
+  options.hold_until = items.size();
+  {
+    topos::batcher<int, int> b(diary{&made}, options, std::move(cost));
+    for (std::size_t i = 0; i < items.size(); ++i)
+      static_cast<void>(b.submit(items[i], {.priority = priorities.empty() ? 0 : priorities[i]}));
+  }
+  return made;
+}
+
+}  // namespace
+
+TEST(submit, starts_nothing_before_as_many_are_there_as_told) {
+  topos::batcher<int, int> b(twice, {.max_batch_size = 4, .hold_until = 10});
+  std::vector<topos::future<int>> futures;
+  for (int i = 0; i < 9; ++i) futures.push_back(b.submit(i));
+  EXPECT_FALSE(futures.front().is_ready());
+  futures.push_back(b.submit(9));
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(futures[static_cast<std::size_t>(i)].get(), 2 * i);
+  EXPECT_EQ(b.stats().batch_sizes, (histogram{{2, 1}, {4, 2}}));
+}
+
+TEST(submit, never_exceeds_a_budget_of_costs) {
+  EXPECT_EQ(batched({3, 4, 3, 10, 1, 9, 2}, {.max_batch_cost = 10}, itself),
+            (batches{{3, 4, 3}, {10}, {1, 9}, {2}}));
+}
+
+TEST(submit, rejects_an_item_that_costs_more_than_a_batch_may) {
+  topos::batcher<int, int> b(twice, {.max_batch_cost = 10}, itself);
+  EXPECT_THROW(b.submit(11).get(), topos::rejected);
+  EXPECT_EQ(b.submit(10).get(), 20);
+  EXPECT_EQ(b.stats().refused, 1U);
+  EXPECT_EQ(b.stats().submitted, 1U);
+}
+
+TEST(submit, runs_an_item_that_costs_too_much_alone_where_told) {
+  EXPECT_EQ(
+      batched({2, 11, 3}, {.max_batch_cost = 10, .too_large = topos::oversize::alone}, itself),
+      (batches{{2}, {11}, {3}}));
+}
+
+TEST(submit, fails_an_item_whose_cost_cannot_be_told_and_no_other) {
+  topos::batcher<int, int> b(twice, {}, [](const int& item) -> std::size_t {
+    if (item < 0) throw std::domain_error("negative");
+    return 1;
+  });
+  EXPECT_THROW(b.submit(-1).get(), std::domain_error);
+  EXPECT_EQ(b.submit(1).get(), 2);
+}
+
+TEST(submit, puts_alike_costs_together_as_far_as_it_looks_ahead) {
+  EXPECT_EQ(batched({5, 100, 6, 90, 7, 95}, {.max_batch_size = 3, .look_ahead = 6}, itself),
+            (batches{{5, 6, 7}, {100, 95, 90}}));
+  // The oldest is always one of the batch.
+  EXPECT_EQ(batched({50, 1, 2, 3, 4}, {.max_batch_size = 2, .look_ahead = 3}, itself),
+            (batches{{50, 2}, {1, 3}, {4}}));
+}
+
+TEST(submit, serves_the_more_urgent_first) {
+  EXPECT_EQ(batched({1, 2, 3, 4}, {.max_batch_size = 2, .priority_levels = 3, .ageing = 1h}, {},
+                    {0, 2, 1, 2}),
+            (batches{{2, 4}, {3, 1}}));
+}
+
+TEST(submit, serves_the_less_urgent_once_they_have_waited) {
+  topos::manual_time time;
+  batches made;
+  {
+    topos::batcher<int, int> b(
+        diary{&made},
+        {.max_batch_size = 1, .priority_levels = 2, .ageing = 10s, .hold_until = 3, .time = &time});
+    static_cast<void>(b.submit(1, {.priority = 0}));
+    time.advance(9s);
+    static_cast<void>(b.submit(2, {.priority = 1}));  // counts from 1 s before the first
+    time.advance(2s);
+    static_cast<void>(b.submit(3, {.priority = 1}));  // counts from 1 s after the first
+  }
+  EXPECT_EQ(made, (batches{{2}, {1}, {3}}));
+}
+
+TEST(submit, lets_only_equal_parameters_share_a_batch) {
+  std::map<std::string, batches> made;
+  {
+    topos::batcher<int, int, std::string> b(
+        [&](std::span<const int> batch, const std::string& unit) {
+          made[unit].emplace_back(batch.begin(), batch.end());
+          return twice(batch);
+        },
+        {.max_batch_size = 8, .hold_until = 5});
+    for (int i = 0; i < 5; ++i)
+      static_cast<void>(b.submit(i, {.parameters = i % 2 == 0 ? "even" : "odd"}));
+  }
+  EXPECT_EQ(made["even"], (batches{{0, 2, 4}}));
+  EXPECT_EQ(made["odd"], (batches{{1, 3}}));
+}
+
+TEST(submit, ends_what_waits_at_its_deadline_while_all_replicas_are_busy) {
+  topos::manual_time time;
+  gate hold;
+  topos::batcher<int, int> b(
+      [&](std::span<const int> batch) {
+        hold.pass();
+        return twice(batch);
+      },
+      {.time = &time});
+  auto busy = b.submit(1);
+  hold.await(1);
+  auto late = b.submit(2, {.deadline = time.now() + 5s});
+  auto patient = b.submit(3, {.deadline = time.now() + 5h});
+  time.wait_for_waiters(1);
+  time.advance(5s);
+  EXPECT_THROW(late.get(), topos::deadline_exceeded);
+  EXPECT_FALSE(busy.is_ready());
+  hold.open();
+  EXPECT_EQ(busy.get(), 2);
+  EXPECT_EQ(patient.get(), 6);
+  EXPECT_EQ(b.stats().expired, 1U);
+}
+
+TEST(submit, ends_what_runs_at_its_deadline_and_drops_its_result) {
+  topos::manual_time time;
+  gate hold;
+  topos::batcher<int, int> b(
+      [&](std::span<const int> batch) {
+        hold.pass();
+        return twice(batch);
+      },
+      {.max_batch_size = 2, .max_delay = 1h, .time = &time});
+  auto late = b.submit(1, {.deadline = time.now() + 5s});
+  auto neighbour = b.submit(2);
+  hold.await(1);
+  time.wait_for_waiters(1);
+  time.advance(5s);
+  EXPECT_THROW(late.get(), topos::deadline_exceeded);
+  hold.open();
+  EXPECT_EQ(neighbour.get(), 4);
+}
+
+TEST(submit, does_not_admit_what_is_too_late_already) {
+  topos::manual_time time;
+  topos::batcher<int, int> b(twice, {.time = &time});
+  EXPECT_THROW(b.submit(1, {.deadline = time.now()}).get(), topos::deadline_exceeded);
+  EXPECT_EQ(b.stats(), (topos::statistics{.submitted = 1, .expired = 1}));
+}
+
+TEST(submit, can_be_withdrawn_while_it_waits) {
+  gate hold;
+  topos::batcher<int, int> b(
+      [&](std::span<const int> batch) {
+        hold.pass();
+        return twice(batch);
+      },
+      {.queue_capacity = 2});
+  auto busy = b.submit(1);
+  hold.await(1);
+  auto first = b.submit(2);
+  auto second = b.submit(3);
+  EXPECT_TRUE(second.cancel());
+  EXPECT_FALSE(second.cancel());
+  auto third = b.submit(4);  // its place is free again
+  hold.open();
+  EXPECT_THROW(second.get(), topos::cancelled);
+  EXPECT_EQ(first.get(), 4);
+  EXPECT_EQ(third.get(), 8);
+  EXPECT_FALSE(busy.cancel());
+  EXPECT_EQ(busy.get(), 2);
+  EXPECT_EQ(b.stats().batch_sizes, (histogram{{1, 1}, {2, 1}}));
+}
+
+TEST(submit, can_be_withdrawn_while_it_runs) {
+  gate hold;
+  topos::batcher<int, int> b(
+      [&](std::span<const int> batch) {
+        hold.pass();
+        return twice(batch);
+      },
+      {.max_batch_size = 2, .hold_until = 2});
+  auto dropped = b.submit(1);
+  auto neighbour = b.submit(2);
+  hold.await(1);
+  EXPECT_TRUE(dropped.cancel());
+  EXPECT_THROW(dropped.get(), topos::cancelled);
+  hold.open();
+  EXPECT_EQ(neighbour.get(), 4);
+  EXPECT_EQ(b.stats().cancelled, 1U);
+}
+
+TEST(submit, is_withdrawn_by_a_stop_token) {
+  std::stop_source stop;
+  topos::batcher<int, int> b(twice, {.hold_until = 2});
+  auto stopped = b.submit(1, {.stop = stop.get_token()});
+  stop.request_stop();
+  EXPECT_THROW(stopped.get(), topos::cancelled);
+  auto stopped_before = b.submit(2, {.stop = stop.get_token()});
+  EXPECT_THROW(stopped_before.get(), topos::cancelled);
+}
+
+TEST(submit, tells_a_model_that_nobody_wants_its_results) {
+  topos::batcher<int, int> b(
+      [](std::span<const int> batch, const std::stop_token& stop) {
+        while (!stop.stop_requested()) std::this_thread::yield();
+        return twice(batch);
+      },
+      {.max_batch_size = 2, .hold_until = 2});
+  auto first = b.submit(1);
+  auto second = b.submit(2);
+  while (b.stats().batches() == 0) std::this_thread::yield();
+  EXPECT_TRUE(first.cancel());
+  EXPECT_TRUE(second.cancel());
+  // The destructor ends only if the model has been told.
+}
+
+TEST(submit, is_refused_by_a_full_queue_where_told) {
+  gate hold;
+  topos::batcher<int, int> b(
+      [&](std::span<const int> batch) {
+        hold.pass();
+        return twice(batch);
+      },
+      {.queue_capacity = 2, .full = topos::when_full::fail});
+  auto busy = b.submit(1);
+  hold.await(1);
+  auto first = b.submit(2);
+  auto second = b.submit(3);
+  EXPECT_THROW(b.submit(4).get(), topos::rejected);
+  hold.open();
+  EXPECT_EQ(first.get() + second.get() + busy.get(), 12);
+  EXPECT_EQ(b.stats().refused, 1U);
+}
+
+TEST(submit, pushes_the_oldest_of_the_least_urgent_out_where_told) {
+  gate hold;
+  topos::batcher<int, int> b(
+      [&](std::span<const int> batch) {
+        hold.pass();
+        return twice(batch);
+      },
+      {.queue_capacity = 2, .full = topos::when_full::shed_oldest, .priority_levels = 2});
+  auto busy = b.submit(1);
+  hold.await(1);
+  auto urgent = b.submit(2, {.priority = 1});
+  auto old = b.submit(3);
+  auto newer = b.submit(4);
+  EXPECT_THROW(old.get(), topos::rejected);
+  hold.open();
+  EXPECT_EQ(urgent.get(), 4);
+  EXPECT_EQ(newer.get(), 8);
+  EXPECT_EQ(busy.get(), 2);
+  EXPECT_EQ(b.stats().shed, 1U);
+  EXPECT_EQ(b.stats().pending(), 0U);
+}
+
+TEST(submit, is_bounded_by_bytes) {
+  gate hold;
+  topos::batcher<std::vector<char>, int> b(
+      [&](std::span<const std::vector<char>> batch) {
+        hold.pass();
+        return std::vector<int>(batch.size(), 1);
+      },
+      {.queue_bytes = 1000, .full = topos::when_full::fail});
+  auto busy = b.submit(std::vector<char>(5000));  // more than there is room for, but alone
+  hold.await(1);
+  auto first = b.submit(std::vector<char>(900));
+  EXPECT_THROW(b.submit(std::vector<char>(900)).get(), topos::rejected);
+  hold.open();
+  EXPECT_EQ(first.get() + busy.get(), 2);
+}
+
+TEST(submit, from_inside_a_model_is_refused_where_it_would_wait_for_itself) {
+  topos::batcher<int, int>* self = nullptr;
+  std::vector<topos::future<int>> inner;
+  topos::batcher<int, int> b(
+      [&](std::span<const int> batch) {
+        if (batch[0] == 0) {
+          for (int i = 1; i < 4; ++i) inner.push_back(self->submit(i));
+        }
+        return twice(batch);
+      },
+      {.queue_capacity = 2});
+  self = &b;
+  EXPECT_EQ(b.submit(0).get(), 0);
+  ASSERT_EQ(inner.size(), 3U);
+  EXPECT_EQ(inner[0].get(), 2);
+  EXPECT_EQ(inner[1].get(), 4);
+  EXPECT_THROW(inner[2].get(), topos::rejected);
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What follows a result: callbacks and coroutines.
+
+#include <gtest/gtest.h>
+
+#include <coroutine>
+#include <exception>
+#include <latch>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <topos/executor/batcher.hpp>
+#include <vector>
+
+#include "gate.hpp"
+
+namespace {
+
+std::vector<int> twice(std::span<const int> batch) {
+  std::vector<int> results;
+  for (const int item : batch) {
+    if (item < 0) throw std::domain_error("negative");
+    results.push_back(2 * item);
+  }
+  return results;
+}
+
+// A coroutine that starts at once and that nobody waits for.
+struct detached {
+  struct promise_type {
+    detached get_return_object() noexcept { return {}; }
+    std::suspend_never initial_suspend() noexcept { return {}; }
+    std::suspend_never final_suspend() noexcept { return {}; }
+    void return_void() noexcept {}
+    void unhandled_exception() noexcept { std::terminate(); }
+  };
+};
+
+}  // namespace
+
+TEST(then, gives_the_future_of_a_function_of_the_result) {
+  topos::batcher<int, int> b(twice);
+  auto text =
+      b.submit(21).then([](int n) { return n + 1; }).then([](int n) { return std::to_string(n); });
+  EXPECT_EQ(text.get(), "43");
+}
+
+TEST(then, of_a_function_without_result_is_a_future_of_nothing) {
+  topos::batcher<int, int> b(twice);
+  int seen = 0;
+  EXPECT_EQ(b.submit(4).then([&](int n) { seen = n; }).get(), topos::nothing{});
+  EXPECT_EQ(seen, 8);
+}
+
+TEST(then, passes_failures_on_and_does_not_call) {
+  topos::batcher<int, int> b(twice);
+  bool called = false;
+  auto f = b.submit(-1).then([&](int) { called = true; });
+  EXPECT_THROW(f.get(), std::domain_error);
+  EXPECT_FALSE(called);
+}
+
+TEST(then, throws_what_its_function_throws_and_hurts_nobody_else) {
+  topos::batcher<int, int> b(twice, {.max_batch_size = 2, .hold_until = 2});
+  auto thrown = b.submit(1).then([](int) -> int { throw std::runtime_error("mine"); });
+  auto neighbour = b.submit(2);
+  EXPECT_THROW(thrown.get(), std::runtime_error);
+  EXPECT_EQ(neighbour.get(), 4);
+}
+
+TEST(then, may_block_without_holding_up_the_model_or_other_callbacks) {
+  topos::batcher<int, int> b(twice);
+  gate hold;
+  std::vector<topos::future<int>> blocked;
+  for (int i = 0; i < 3; ++i) {
+    blocked.push_back(b.submit(i).then([&](int n) {
+      hold.pass();
+      return n;
+    }));
+  }
+  hold.await(1);
+  EXPECT_EQ(b.submit(5).then([](int n) { return n; }).get(), 10);
+  hold.open();
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(blocked[static_cast<std::size_t>(i)].get(), 2 * i);
+}
+
+TEST(then, may_submit_again) {
+  topos::batcher<int, int> b(twice, {.queue_capacity = 1});
+  auto f = b.submit(1).then([&](int n) { return b.submit(n).get(); });
+  EXPECT_EQ(f.get(), 4);
+}
+
+TEST(then, can_be_withdrawn_until_its_result_is_there) {
+  topos::batcher<int, int> b(twice, {.hold_until = 2});
+  auto f = b.submit(1).then([](int n) { return n; });
+  EXPECT_TRUE(f.cancel());
+  EXPECT_THROW(f.get(), topos::cancelled);
+}
+
+TEST(then, a_coroutine_waits_for_results) {
+  topos::batcher<int, int> b(twice);
+  std::latch done(1);
+  int sum = 0;
+  bool failed = false;
+  const auto work = [&]() -> detached {
+    sum += co_await b.submit(1);
+    sum += co_await b.submit(10);
+    try {
+      sum += co_await b.submit(-1);
+    } catch (const std::domain_error&) {
+      failed = true;
+    }
+    done.count_down();
+  };
+  work();
+  done.wait();
+  EXPECT_EQ(sum, 22);
+  EXPECT_TRUE(failed);
+}
