@@ -32,7 +32,8 @@ namespace topos {
 template <class F, class In, class Out, class Parameters = no_parameters>
 concept batch_callable = std::copy_constructible<F> &&
     (detail::returns_results<F, In, Out, Parameters> ||
-     detail::fills_results<F, In, Out, Parameters>);
+     detail::fills_results<F, In, Out, Parameters> ||
+     detail::computes_rows<F, In, Out, Parameters>);
 
 /// Gathers items into batches and runs a callable on them, on threads of its own. All its members
 /// may be called from several threads at once, and from inside the callable too, but that an item

@@ -8,6 +8,7 @@
 #include <functional>
 #include <span>
 #include <stop_token>
+#include <topos/executor/detail/tensor_batch.hpp>
 #include <topos/executor/options.hpp>
 #include <topos/executor/outcome.hpp>
 #include <type_traits>
@@ -75,6 +76,26 @@ struct batch_form<void, std::span<const In>, std::span<Out>, Rest...> {
   using out = Out;
   using parameters = typename further_arguments<Rest...>::parameters;
 };
+
+// A function of the items' rows in one tensor, which returns those of the results.
+template <class Rows, class Result, class... Rest>
+struct tensor_form {
+  static constexpr bool matches = false;
+};
+template <class T, std::size_t R, class U, std::size_t S, class... Rest>
+  requires(R > 0 && S > 0 && further_arguments<Rest...>::matches)
+struct tensor_form<tensor<T, R>, tensor<U, S>, Rest...> {
+  static constexpr bool matches = true;
+  using in = tensor<T, R - 1>;
+  using out = tensor<U, S - 1>;
+  using parameters = typename further_arguments<Rest...>::parameters;
+};
+template <class U, std::size_t S, class T, std::size_t R, class... Rest>
+struct batch_form<tensor<U, S>, tensor<T, R>, Rest...>
+    : tensor_form<tensor<T, R>, tensor<U, S>, Rest...> {};
+template <class U, std::size_t S, class T, std::size_t R, class... Rest>
+struct batch_form<tensor<U, S>, const tensor<T, R>&, Rest...>
+    : tensor_form<tensor<T, R>, tensor<U, S>, Rest...> {};
 
 /// The parts of a member function on batches.
 template <class Function>
@@ -151,10 +172,30 @@ template <class F, class In, class Out, class Parameters>
 inline constexpr bool fills_results = std::default_initializable<Out>&&
     takes_further<F, Parameters, std::span<const In>, std::span<Out>>;
 
+// What a function of rows takes; of other items, what nothing takes.
+struct no_rows {};
+template <class In>
+struct rows_argument {
+  using type = no_rows;
+};
+template <class T, std::size_t R>
+struct rows_argument<tensor<T, R>> {
+  using type = const tensor<T, R + 1>&;
+};
+
+template <class F, class In, class Out, class Parameters>
+inline constexpr bool computes_rows = false;
+template <class F, class T, std::size_t R, class U, std::size_t S, class Parameters>
+inline constexpr bool computes_rows<F, tensor<T, R>, tensor<U, S>, Parameters> =
+    std::convertible_to<typename result_with_further<F, Parameters, const tensor<T, R + 1>&>::type,
+                        tensor<U, S + 1>>;
+
 /// Whether the callable is told when nobody wants its results any more.
 template <class F, class In, class Out, class Parameters>
 inline constexpr bool can_stop = takes_stop<F, Parameters, std::span<const In>> ||
-                                 takes_stop<F, Parameters, std::span<const In>, std::span<Out>>;
+                                 takes_stop<F, Parameters, std::span<const In>, std::span<Out>> ||
+                                 (computes_rows<F, In, Out, Parameters> &&
+                                  takes_stop<F, Parameters, typename rows_argument<In>::type>);
 
 /// Calls it in the form that it has.
 template <class In, class Out, class Parameters, class F>
@@ -167,6 +208,14 @@ void call_batch(F& f, std::span<const In> batch, const Parameters& parameters,
       to.outcomes = std::move(made);
     else
       to.values = std::move(made);
+  } else if constexpr (computes_rows<F, In, Out, Parameters>) {
+    to.each = false;
+    call_with_rows(
+        [&](const batch_tensor<In>& rows) -> batch_tensor<Out> {
+          return call_with_further<F, Parameters, const batch_tensor<In>&>(f, parameters, stop,
+                                                                           rows);
+        },
+        batch, to.values);
   } else {
     to.each = false;
     to.values.clear();  // each result begins afresh
