@@ -53,6 +53,12 @@ class byte_model {
         batcher_(server{checked(std::move(model), where)},
                  batches_of(std::move(options), batch_size_)) {}
 
+  /// Ends all work that was submitted.
+  ~byte_model() = default;
+
+  byte_model(const byte_model&) = delete;
+  byte_model& operator=(const byte_model&) = delete;
+
   /// The result for one input, which shares its batch with whoever else comes. Blocks; throws what
   /// the model threw.
   std::string process(input item) { return submit(std::move(item)).get(); }
