@@ -16,6 +16,7 @@
 #include <topos/executor/detail/batch_function.hpp>
 #include <topos/executor/detail/batch_queue.hpp>
 #include <topos/executor/detail/failure_kind.hpp>
+#include <topos/executor/detail/quick_lock.hpp>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -96,7 +97,7 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
     const bool is_lost = failure && kind_of(failure) == failure_kind::lost;
     // Freed before the results are handed out: whoever sees them may count on it.
     if (!is_lost) std::vector<In>().swap(what->storage);
-    lock.lock();
+    relock_quickly(lock);
     running_ -= count;
     if (is_lost) {
       requested_ += count;
@@ -113,7 +114,7 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
       what->set_value(std::move(made));
     }
     what.reset();
-    lock.lock();
+    relock_quickly(lock);
     return {static_cast<double>(count)};
   }
 
@@ -184,14 +185,14 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
         failure = settle(with, replica, 0, count);
       }
     }
-    lock.lock();
+    relock_quickly(lock);
     if (failure) give_back(with);
     running_ -= count;
     batches_[replica].stop = std::stop_source(std::nostopstate);
     lock.unlock();
     with.items.clear();
     with.batch.entries.clear();
-    lock.lock();
+    relock_quickly(lock);
     return {cost, failure};
   }
 

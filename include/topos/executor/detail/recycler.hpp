@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <topos/executor/detail/quick_lock.hpp>
 
 namespace topos::detail {
 
@@ -29,7 +30,7 @@ class recycler {
   /// The first call sets the size; of another size nothing is kept.
   [[nodiscard]] void* take(std::size_t bytes) {
     {
-      const std::lock_guard guard(mutex_);
+      const auto lock = locked_quickly(mutex_);
       if (size_ == 0) size_ = bytes;
       if (bytes == size_ && free_ != nullptr) {
         void* const block = free_;
@@ -42,7 +43,7 @@ class recycler {
 
   void give(void* block, std::size_t bytes) noexcept {
     {
-      const std::lock_guard guard(mutex_);
+      const auto lock = locked_quickly(mutex_);
       if (bytes == size_) {
         free_ = ::new (block) link{free_};
         return;

@@ -15,6 +15,7 @@
 #include <thread>
 #include <topos/core/error.hpp>
 #include <topos/core/spinner.hpp>
+#include <topos/executor/detail/quick_lock.hpp>
 #include <topos/executor/errors.hpp>
 #include <topos/executor/time_source.hpp>
 #include <utility>
@@ -83,7 +84,7 @@ class schedule {
   schedule(const time_source& time, std::size_t replicas) : time_(time), replicas_(replicas) {}
 
   [[nodiscard]] const time_source& time() const noexcept { return time_; }
-  [[nodiscard]] std::unique_lock<std::mutex> lock() { return std::unique_lock(mutex_); }
+  [[nodiscard]] std::unique_lock<std::mutex> lock() { return locked_quickly(mutex_); }
   /// Whether nothing is taken any more. The lock is held.
   [[nodiscard]] bool stopping() const noexcept { return stopping_; }
 
@@ -173,7 +174,7 @@ class schedule {
         const std::uint64_t seen = arrivals_.load(std::memory_order_relaxed);
         lock.unlock();
         const bool came = spin([&] { return arrivals_.load(std::memory_order_acquire) != seen; });
-        lock.lock();
+        relock_quickly(lock);
         if (came || arrivals_.load(std::memory_order_relaxed) != seen || stopping_) continue;
         ++sleeping_;
         work_.wait(lock);
