@@ -32,6 +32,7 @@ KOKKOS_FORCEINLINE_FUNCTION T rounded(T x) {
 #if TOPOS_HAS_XSIMD
 #include <topos/expr/detail/xsimd_erf.hpp>
 #include <topos/expr/detail/xsimd_lanes.hpp>
+#include <topos/expr/detail/xsimd_log.hpp>
 #else
 #include <topos/expr/detail/scalar_lanes.hpp>
 #endif

@@ -171,14 +171,6 @@ xsimd::batch<T, A> cbrt(const xsimd::batch<T, A>& x) {
                         [](T v) { return std::cbrt(v); });
 }
 template <class T, class A>
-xsimd::batch<T, A> log(const xsimd::batch<T, A>& x) {
-  if constexpr (std::is_same_v<T, float>)
-    return xsimd::log(x);
-  else
-    return detail::mended(detail::is_denormal(x), x, xsimd::log(x),
-                          [](T v) { return std::log(v); });
-}
-template <class T, class A>
 xsimd::batch<T, A> log2(const xsimd::batch<T, A>& x) {
   return detail::mended(detail::is_denormal(x), x, xsimd::log2(x),
                         [](T v) { return std::log2(v); });
