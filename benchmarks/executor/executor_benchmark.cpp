@@ -5,6 +5,7 @@
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -21,11 +22,13 @@ void noop(std::span<const int> batch, std::span<int> results) {
   std::copy(batch.begin(), batch.end(), results.begin());
 }
 
-// One producer, eight batches on their way.
+// One producer, eight batches on their way; the delay lets none start before it is full.
 void noop_items(benchmark::State& state) {
   const auto size = static_cast<std::size_t>(state.range(0));
   constexpr std::size_t count = 16384;
-  topos::batcher<int, int> b(noop, {.devices = {topos::cpu()}, .max_batch_size = size});
+  topos::batcher<int, int> b(noop, {.devices = {topos::cpu()},
+                                    .max_batch_size = size,
+                                    .max_delay = std::chrono::milliseconds(10)});
   bench::window<int> producer(8 * size);
   const auto all = [&] {
     producer.run(count, [&](std::size_t i) { return b.submit(static_cast<int>(i)); });
@@ -55,7 +58,7 @@ void lone_item(benchmark::State& state) {
 BENCHMARK(lone_item)->Name("executor/lone/topos/cpu/1")->UseRealTime();
 
 // Some ten microseconds of work that no compiler leaves out.
-float busy(int item, int steps = 3000) {
+float busy(int item, int steps) {
   float x = static_cast<float>(item);
   for (int i = 0; i < steps; ++i) {
     x = x * 0.999f + 1.0f;
@@ -64,52 +67,63 @@ float busy(int item, int steps = 3000) {
   return x;
 }
 
-void busy_batch(std::span<const int> batch, std::span<float> results) {
-  std::transform(batch.begin(), batch.end(), results.begin(), [](int item) { return busy(item); });
-}
-
 constexpr std::size_t batch_size = 32;
-constexpr std::size_t per_producer = 100 * batch_size;
 constexpr std::size_t producers = 4;
 constexpr std::size_t replicas = 2;
 
-// Calls f(0) to f(count - 1), on a thread each.
+// So many times ten microseconds for each item.
+struct busy_model {
+  int work;
+  void operator()(std::span<const int> batch, std::span<float> results) const {
+    std::transform(batch.begin(), batch.end(), results.begin(),
+                   [&](int item) { return busy(item, 3000 * work); });
+  }
+  // Of each producer, in an iteration.
+  [[nodiscard]] std::size_t items() const {
+    return 100 * batch_size / static_cast<std::size_t>(work);
+  }
+};
+
+// Calls f() on so many threads.
 template <class F>
 void on_threads(std::size_t count, F f) {
   std::vector<std::thread> threads;
-  for (std::size_t i = 0; i < count; ++i) threads.emplace_back([=] { f(i); });
+  for (std::size_t i = 0; i < count; ++i) threads.emplace_back(f);
   for (std::thread& thread : threads) thread.join();
 }
 
 void many_producers(benchmark::State& state) {
+  const busy_model model{static_cast<int>(state.range(0))};
   topos::batcher<int, float> b(
-      busy_batch, {.devices = {topos::cpu()}, .replicas = replicas, .max_batch_size = batch_size});
+      model, {.devices = {topos::cpu()}, .replicas = replicas, .max_batch_size = batch_size});
   for (auto _ : state) {
-    on_threads(producers, [&](std::size_t) {
+    on_threads(producers, [&] {
       bench::window<float> producer(2 * batch_size);
-      producer.run(per_producer, [&](std::size_t i) { return b.submit(static_cast<int>(i)); });
+      producer.run(model.items(), [&](std::size_t i) { return b.submit(static_cast<int>(i)); });
     });
   }
-  state.SetItemsProcessed(state.iterations() * producers * per_producer);
+  state.SetItemsProcessed(state.iterations() *
+                          static_cast<std::int64_t>(producers * model.items()));
   state.counters["mean_batch"] =
       static_cast<double>(b.stats().done) / static_cast<double>(b.stats().batches());
 }
-BENCHMARK(many_producers)->Name("executor/producers/topos/cpu/32")->UseRealTime();
+BENCHMARK(many_producers)->Name("executor/producers/topos/cpu")->Arg(1)->Arg(10)->UseRealTime();
 
 // The same model, called in full batches on as many threads.
 void by_hand(benchmark::State& state) {
+  const busy_model model{static_cast<int>(state.range(0))};
   for (auto _ : state) {
-    on_threads(replicas, [](std::size_t) {
+    on_threads(replicas, [&] {
       const std::vector<int> items(batch_size, 1);
       std::vector<float> results(batch_size);
-      for (std::size_t i = 0; i < producers * per_producer / replicas; i += batch_size) {
-        busy_batch(items, results);
-      }
+      const std::size_t count = producers * model.items() / replicas;
+      for (std::size_t i = 0; i < count; i += batch_size) model(items, results);
     });
   }
-  state.SetItemsProcessed(state.iterations() * producers * per_producer);
+  state.SetItemsProcessed(state.iterations() *
+                          static_cast<std::int64_t>(producers * model.items()));
 }
-BENCHMARK(by_hand)->Name("executor/producers/by_hand/cpu/32")->UseRealTime();
+BENCHMARK(by_hand)->Name("executor/producers/by_hand/cpu")->Arg(1)->Arg(10)->UseRealTime();
 
 // A model that pads: each item of a batch costs as much as the longest.
 void padding(std::span<const int> batch, std::span<float> results) {
