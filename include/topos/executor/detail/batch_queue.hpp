@@ -74,7 +74,7 @@ class batch_queue : public work_lane,
                                                             options_.max_batch_cost, " at most"))));
       return future<Out>(made);
     }
-    enqueue(made);
+    enqueue(made, how.stop.stop_requested());
     if (how.stop.stop_possible())
       made->stop.emplace(std::move(how.stop), typename entry::on_stop{made.get()});
     return future<Out>(made);
@@ -202,7 +202,8 @@ class batch_queue : public work_lane,
             (options_.queue_bytes == 0 || fits(line_.bytes(), bytes, options_.queue_bytes)));
   }
 
-  void enqueue(const entry_ptr& made) {
+  // `withdrawn`: before it came.
+  void enqueue(const entry_ptr& made, bool withdrawn) {
     std::vector<entry_ptr> victims;
     std::exception_ptr refusal;
     bool notify = false;
@@ -237,6 +238,10 @@ class batch_queue : public work_lane,
           made->at = phase::ended;
           ++statistics_.expired;
           refusal = was_late();
+        } else if (withdrawn) {
+          made->at = phase::ended;
+          ++statistics_.cancelled;
+          refusal = was_cancelled("the item was withdrawn");
         } else {
           line_.push(made);
           if (made->deadline != time_point::max()) schedule_->watch(made->deadline, made);
