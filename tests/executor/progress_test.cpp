@@ -52,8 +52,8 @@ TEST_F(progress_bar, shows_half_a_cell) {
   drawn();
   time.advance(18s);
   bar.step(271);
-  EXPECT_EQ(drawn(),
-            line(lit(cells(34) + "╸") + dim(cells(5)), " 0:00:18 15.1 step/s 271/314 steps"));
+  EXPECT_EQ(drawn(), line(lit(cells(34) + "╸") + dim(cells(5)),
+                          " 0:00:18 15.1 step/s 271/314 steps, 0:00:03 left"));
 }
 
 TEST_F(progress_bar, ends_as_the_steps_are_done) {
@@ -76,7 +76,8 @@ TEST_F(progress_bar, is_drawn_at_most_ten_times_a_second) {
   EXPECT_EQ(drawn(), "");
   time.advance(1ms);
   bar.step();
-  EXPECT_EQ(drawn(), line(lit(cells(8)) + dim(cells(32)), " 0:00:00 20.0 step/s 2/10 steps"));
+  EXPECT_EQ(drawn(),
+            line(lit(cells(8)) + dim(cells(32)), " 0:00:00 20.0 step/s 2/10 steps, 0:00:01 left"));
   bar.step();
   EXPECT_EQ(drawn(), "");
 }

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
@@ -29,8 +30,8 @@ struct progress_options {
   const time_source* time = &steady_time::instance();
 };
 
-/// Draws `Working... ━━━━━━╸━━━ 0:00:20 15.1 step/s 300/314 steps` over itself, at most ten times a
-/// second, and at the end `... 314 steps done in 20 seconds`. For one thread.
+/// Draws `Working... ━━━━━━╸━━━ 0:00:20 15.1 step/s 300/314 steps, 0:00:01 left` over itself, at
+/// most ten times a second, and at the end `... 314 steps done in 20 seconds`. For one thread.
 class progress {
  public:
   /// `total`: the steps to expect; without it the bar runs to and fro.
@@ -103,17 +104,30 @@ class progress {
           << std::flush;
   }
 
-  /// ` 0:00:20 15.1 step/s 300/314 steps`
+  /// ` 0:00:20 15.1 step/s 300/314 steps, 0:00:01 left`
   [[nodiscard]] std::string describe(time_point now) const {
     const std::chrono::duration<double> elapsed = now - started_;
-    const auto seconds = static_cast<unsigned long>(elapsed.count());
+    const auto seconds = static_cast<std::size_t>(elapsed.count());
     const double rate = elapsed.count() > 0 ? static_cast<double>(done_) / elapsed.count() : 0.0;
-    char head[96];
-    std::snprintf(head, sizeof head, " %lu:%02lu:%02lu %.1f step/s ", seconds / 3600,
-                  seconds / 60 % 60, seconds % 60, rate);
+    char number[40];
+    std::snprintf(number, sizeof number, " %.1f step/s ", rate);
+    const std::string head = detail::concat(' ', clock(seconds), number);
     if (finished_) return detail::concat(head, plural(done_, "step"), " done in ", words(seconds));
     if (!total_) return detail::concat(head, plural(done_, "step"));
-    return detail::concat(head, done_, '/', plural(*total_, "step"));
+    std::string text = detail::concat(head, done_, '/', plural(*total_, "step"));
+    if (rate > 0 && done_ < *total_) {
+      const double left = std::ceil(static_cast<double>(*total_ - done_) / rate);
+      text += detail::concat(", ", clock(static_cast<std::size_t>(left)), " left");
+    }
+    return text;
+  }
+
+  /// "1:02:03"
+  [[nodiscard]] static std::string clock(std::size_t seconds) {
+    char text[40];
+    std::snprintf(text, sizeof text, "%zu:%02zu:%02zu", seconds / 3600, seconds / 60 % 60,
+                  seconds % 60);
+    return text;
   }
 
   [[nodiscard]] static std::string plural(std::size_t count, std::string_view noun) {
