@@ -54,8 +54,6 @@ class waiting_line {
   /// Puts one back that had been taken.
   void push_front(entry_ptr e) {
     ring<entry_ptr>& level = levels_[e->priority];
-    // It may still have its old place.
-    level.remove_if([](const entry_ptr& other) { return other->at != phase::queued; });
     e->at = phase::queued;
     count_in(*e);
     level.push_front(std::move(e));
@@ -124,10 +122,15 @@ class waiting_line {
     e.at = to;
   }
 
+  // Whether a place is one that was left: by what was taken, which is no longer held, as its result
+  // must not end under the lock, or by what has ended.
+  [[nodiscard]] static bool is_over(const entry_ptr& e) noexcept {
+    return e == nullptr || e->at != phase::queued;
+  }
+
   void forget(ring<entry_ptr>& level) noexcept {
-    const auto ended = [](const entry_ptr& e) { return e->at != phase::queued; };
-    while (!level.empty() && ended(level.front())) static_cast<void>(level.pop_front());
-    if (level.size() > 2 * size_ + 64) level.remove_if(ended);
+    while (!level.empty() && is_over(level.front())) static_cast<void>(level.pop_front());
+    if (level.size() > 2 * size_ + 64) level.remove_if(is_over);
   }
 
   // Budgets are hard, but for one alone.
@@ -177,7 +180,7 @@ class waiting_line {
           continue;  // a cheaper one may follow
         }
         cost += e->cost;
-        start(to, levels_[e->priority][e->position], replica);
+        start(to, std::move(levels_[e->priority][e->position]), replica);
       }
     }
     for (auto& level : levels_) forget(level);
@@ -201,8 +204,8 @@ class waiting_line {
   // Those that wait, in the order of their turns, as many as are looked through.
   void gather(selection& to, time_point now) {
     const std::size_t reach = options_.look_ahead != 0
-        ? std::max(options_.look_ahead, options_.max_batch_size)
-        : 4 * options_.max_batch_size;
+                                  ? std::max(options_.look_ahead, options_.max_batch_size)
+                                  : 4 * options_.max_batch_size;
     to.candidates.clear();
     to.cursors.assign(levels_.size(), 0);
     while (to.candidates.size() < reach) {
@@ -211,7 +214,7 @@ class waiting_line {
         std::size_t& at = to.cursors[p];
         ring<entry_ptr>& level = levels_[p];
         for (; at < level.size(); ++at) {
-          if (level[at]->at != phase::queued) continue;
+          if (is_over(level[at])) continue;
           if (level[at]->deadline > now) break;
           drop_late(to, level[at]);
         }
