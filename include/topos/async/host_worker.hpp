@@ -138,7 +138,7 @@ class host_worker {
     const backend::host::thread_limit own_core(stream_);
     // Work often comes in turns with waiting for it. Who waited wakes within some 50 us, and is to
     // find this thread awake: waking it takes the caller 10 us.
-    spinner spin(std::chrono::microseconds(150));
+    spinner spin(std::chrono::microseconds(150), false);
     for (;;) {
       std::unique_ptr<task> next;
       (void)spin([&] { return !idle(); });

@@ -19,13 +19,14 @@ inline void pause_core() noexcept {
 #endif
 }
 
-/// Spins for some time, less where that was of no use before, and never on more threads
-/// than there are cores.
+/// Spins for some time, never on more threads than there are cores; less, where it adapts, when
+/// that was of no use before.
 class spinner {
  public:
   using duration = std::chrono::nanoseconds;
-  /// Spins for `longest` at most.
-  explicit spinner(duration longest = duration(20'000)) noexcept : longest_(longest) {}
+  /// Spins for `longest` at most; always for so long unless it adapts.
+  explicit spinner(duration longest = duration(20'000), bool adapts = true) noexcept
+      : longest_(longest), adapts_(adapts) {}
 
   /// Whether `ready()` became true while this spun.
   template <class Ready>
@@ -45,7 +46,7 @@ class spinner {
         pause_core();
       }
     } while (std::chrono::steady_clock::now() < end);
-    budget_ /= 2;
+    if (adapts_) budget_ /= 2;
     return false;
   }
 
@@ -75,6 +76,7 @@ class spinner {
   };
 
   duration longest_;
+  bool adapts_;
   duration budget_ = longest_;
   unsigned refused_ = 0;
 };
