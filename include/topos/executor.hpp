@@ -4,6 +4,7 @@
 /// Models on their devices: batching, deployments and their statistics.
 
 #include <topos/executor/batcher.hpp>
+#include <topos/executor/byte_model.hpp>
 #include <topos/executor/deployment.hpp>
 #include <topos/executor/endpoint.hpp>
 #include <topos/executor/errors.hpp>

@@ -65,7 +65,7 @@ class batcher : public detail::executor_core {
           detail::call_batch(*shared, batch, parameters, stop, to);
         });
     threads_.emplace(schedule_, options, [shared](device, std::size_t, auto serve) {
-      if constexpr (requires { shared->warm_up(); }) shared->warm_up();
+      if constexpr (detail::warms_up<F>) shared->warm_up();
       serve();
     });
   }

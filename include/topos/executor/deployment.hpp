@@ -83,7 +83,7 @@ class deployment : public detail::executor_core {
         [this, factory = std::move(factory)](device place, std::size_t replica, auto serve) {
           const std::unique_ptr<Model> model = make(factory, place);
           models_[replica] = model.get();
-          if constexpr (requires { model->warm_up(); }) model->warm_up();
+          if constexpr (detail::warms_up<Model>) model->warm_up();
           serve();
         });
   }

@@ -11,6 +11,13 @@
 
 namespace topos::detail {
 
+/// What is to be called once before its first batch. A concept, since nvcc 13 takes a
+/// requires-expression inside a lambda for a call.
+template <class Model>
+concept warms_up = requires(Model& model) {
+  model.warm_up();
+};
+
 /// The end of a schedule's work, as users ask for it.
 class executor_core {
  public:
