@@ -24,13 +24,13 @@ struct square_of_modulus_op {
   template <class T>
   KOKKOS_FUNCTION auto operator()(const T& x) const {
     if constexpr (is_complex<T>)
-      return x.real() * x.real() + x.imag() * x.imag();
+      return multiply_op{}(x.real(), x.real()) + multiply_op{}(x.imag(), x.imag());
     else
-      return x * x;
+      return multiply_op{}(x, x);
   }
   template <class B>
   B lanes(const B& x) const {
-    return x * x;
+    return multiply_op{}.lanes(x, x);
   }
 };
 
