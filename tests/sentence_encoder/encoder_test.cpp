@@ -92,7 +92,9 @@ TEST(encoder, depends_on_its_own_text_alone) {
 
   for (std::size_t i = 0; i < texts.size(); i += 7) {
     const embedding alone = to_vectors.encode(std::span(texts).subspan(i, 1)).at(0);
-    EXPECT_LT(largest_difference(alone, together[i]), 1e-6f) << "text " << i;
+    // To the bit, but where the matrix products' provider chooses its kernel by the number of rows.
+    const float allowed = TOPOS_HAS_ONEDNN || TOPOS_HAS_CBLAS ? 1e-6f : 0.0f;
+    EXPECT_LE(largest_difference(alone, together[i]), allowed) << "text " << i;
   }
 }
 
