@@ -155,7 +155,12 @@ class batch_queue : public work_lane,
     requested_ = 0;
     ring<entry_ptr> entries;
     while (entry_ptr first = line_.pop_least()) entries.push_back(std::move(first));
+    std::vector<std::stop_source> running;
+    for (const running_batch& each : batches_) running.push_back(each.stop);
     lock.unlock();
+    if (cancelled) {
+      for (std::stop_source& each : running) each.request_stop();
+    }
     while (!requests.empty()) requests.pop_front()->set_error(failure);
     while (!entries.empty()) entries.pop_front()->set_error(failure);
     lock.lock();

@@ -28,7 +28,8 @@ class executor_core {
     return schedule_->wait_idle(deadline);
   }
 
-  /// Takes no more work and ends all that waits with `cancelled`; what runs goes on to its end.
+  /// Takes no more work and ends all that waits with `cancelled`; what runs is
+  /// asked to stop, where it takes a stop token, and goes on to its end.
   void abort() {
     schedule_->abort(std::make_exception_ptr(
         cancelled("executor: it was told to abort before this work had started")));
