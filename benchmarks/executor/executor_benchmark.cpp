@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <latch>
 #include <span>
 #include <thread>
 #include <topos/executor/batcher.hpp>
@@ -157,6 +158,33 @@ void padded(benchmark::State& state, topos::executor_options options) {
   state.counters["mean_batch"] =
       static_cast<double>(b.stats().done) / static_cast<double>(b.stats().batches());
 }
+// Ten times as much as there is room for, each refused at once: the slowest of all refusals too.
+void refused_item(benchmark::State& state) {
+  std::latch over(1);
+  {
+    topos::batcher<int, int> b(
+        [&](std::span<const int> batch, std::span<int>) {
+          over.wait();
+          benchmark::DoNotOptimize(batch.data());
+        },
+        {.devices = {topos::cpu()}, .queue_capacity = 64, .full = topos::when_full::fail});
+    while (b.stats().batches() == 0) static_cast<void>(b.submit(1));
+    for (int i = 0; i < 64; ++i) static_cast<void>(b.submit(1));
+    std::chrono::duration<double, std::micro> slowest{};
+    std::size_t wrong = 0;
+    for (auto _ : state) {
+      const auto started = std::chrono::steady_clock::now();
+      const auto refused = b.submit(1);
+      wrong += refused.is_ready() ? 0 : 1;
+      slowest = std::max<decltype(slowest)>(slowest, std::chrono::steady_clock::now() - started);
+    }
+    state.counters["slowest_us"] = slowest.count();
+    state.counters["not_refused"] = static_cast<double>(wrong);
+    over.count_down();
+  }
+}
+BENCHMARK(refused_item)->Name("executor/refused/topos/cpu/1")->UseRealTime();
+
 BENCHMARK_CAPTURE(padded, plain, {.max_batch_size = 32})
     ->Name("executor/padded/plain/cpu/32")
     ->UseRealTime();
