@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of tensors whose rows are gathered from items, and scattered to results.
+
+/// Functions of tensors whose rows are gathered from items, and scattered to results.
 
 #include <gtest/gtest.h>
 
@@ -7,11 +8,12 @@
 #include <cstddef>
 #include <span>
 #include <stdexcept>
-#include <support/devices.hpp>
 #include <topos/executor.hpp>
 #include <topos/topos.hpp>
 #include <utility>
 #include <vector>
+
+#include "../support/devices.hpp"
 
 namespace {
 
