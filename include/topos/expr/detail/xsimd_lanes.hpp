@@ -51,10 +51,11 @@ template <class T, class A>
 auto differs(const xsimd::batch<T, A>& a, const xsimd::batch<T, A>& b) {
   return !(a == b);
 }
-/// Where truths differ: xsimd 8's own ^ is | where lanes are AVX-512's.
+/// Where truths differ: xsimd 8's own ^ is | where lanes are AVX-512's, and its own != compares
+/// true lanes as NaN where they are SSE2's.
 template <class T, class A>
 auto differs(const xsimd::batch_bool<T, A>& a, const xsimd::batch_bool<T, A>& b) {
-  return a != b;
+  return (a & !b) | (b & !a);
 }
 /// A mask of lanes of another type, of the same width.
 template <class To, class T, class A>
@@ -100,21 +101,44 @@ using xsimd::asin;
 using xsimd::asinh;
 using xsimd::atan;
 using xsimd::atanh;
-using xsimd::ceil;
 using xsimd::cos;
 using xsimd::cosh;
 using xsimd::exp2;
-using xsimd::floor;
 using xsimd::log1p;
 using xsimd::max;
 using xsimd::min;
-using xsimd::nearbyint;
 using xsimd::sin;
 using xsimd::sinh;
 using xsimd::sqrt;
 using xsimd::tan;
 using xsimd::tanh;
-using xsimd::trunc;
+
+namespace detail {
+
+template <class T, class A>
+xsimd::batch<T, A> with_sign_of(const xsimd::batch<T, A>& x, const xsimd::batch<T, A>& result) {
+#ifdef __SSE4_1__
+  static_cast<void>(x);
+  return result;
+#else
+  return xsimd::copysign(result, x);
+#endif
+}
+
+}  // namespace detail
+
+// Whole numbers with the sign of x, which xsimd 8's own lose of zeros where the machine has no
+// instruction for them.
+#define TOPOS_ROUNDING(name)                             \
+  template <class T, class A>                            \
+  xsimd::batch<T, A> name(const xsimd::batch<T, A>& x) { \
+    return detail::with_sign_of(x, xsimd::name(x));      \
+  }
+TOPOS_ROUNDING(ceil)
+TOPOS_ROUNDING(floor)
+TOPOS_ROUNDING(nearbyint)
+TOPOS_ROUNDING(trunc)
+#undef TOPOS_ROUNDING
 
 /// Whether `fma` rounds once: where the machine has an instruction for it.
 #if defined(__FMA__) || defined(__AVX512F__) || defined(__ARM_FEATURE_FMA)
