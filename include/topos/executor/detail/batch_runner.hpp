@@ -93,7 +93,7 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
     lock.unlock();
 
     std::vector<Out> made;
-    const std::exception_ptr failure = fulfil(with, replica, what->items, made);
+    std::exception_ptr failure = fulfil(with, replica, what->items, made);
     const bool is_lost = failure && kind_of(failure) == failure_kind::lost;
     // Freed before the results are handed out: whoever sees them may count on it.
     if (!is_lost) std::vector<In>().swap(what->storage);
@@ -109,7 +109,7 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
       statistics_.total.add(schedule_->time().now() - what->enqueued);
     lock.unlock();
     if (failure) {
-      what->set_error(failure);
+      what->set_error(std::move(failure));
     } else {
       what->set_value(std::move(made));
     }
@@ -179,8 +179,7 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
         failure = std::current_exception();
       }
       if (failure) {
-        deliver(with, replica, 0, count, failure);
-        failure = nullptr;
+        deliver(with, replica, 0, count, std::exchange(failure, nullptr));
       } else {
         failure = settle(with, replica, 0, count);
       }
@@ -200,7 +199,7 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
   [[nodiscard]] std::exception_ptr settle(scratch& with, std::size_t replica, std::size_t first,
                                           std::size_t last) {
     const std::size_t count = last - first;
-    const std::exception_ptr failure =
+    std::exception_ptr failure =
         call(with, replica, std::span<const In>(with.items).subspan(first, count),
              with.batch.entries[first]->parameters, batches_[replica].stop.get_token());
     const failure_kind kind = failure ? kind_of(failure) : failure_kind::ordinary;
@@ -209,7 +208,7 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
                        (kind == failure_kind::no_memory ||
                         (kind == failure_kind::ordinary && options_.idempotent));
     if (!again) {
-      deliver(with, replica, first, last, failure);
+      deliver(with, replica, first, last, std::move(failure));
       return nullptr;
     }
     const std::size_t middle = first + count / 2;
@@ -221,7 +220,7 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
 
   // Hands results out, or the one exception, to those that have not ended otherwise.
   void deliver(scratch& with, std::size_t replica, std::size_t first, std::size_t last,
-               const std::exception_ptr& failure) noexcept {
+               std::exception_ptr failure) noexcept {
     give_up(with.items, first, last);
     {
       auto lock = schedule_->lock();
@@ -240,11 +239,14 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
         statistics_.total.add(now - e->enqueued);
       }
     }
-    for (std::size_t i = first; i < last; ++i) {
+    // The last one gets this thread's own share: the exception ends with those who look at it.
+    std::size_t last_one = last;
+    while (last_one > first && !with.batch.entries[last_one - 1]) --last_one;
+    for (std::size_t i = first; i < last_one; ++i) {
       entry_ptr& e = with.batch.entries[i];
       if (!e) continue;
       if (failure) {
-        e->set_error(failure);
+        e->set_error(i + 1 < last_one ? failure : std::move(failure));
       } else if (with.made.each) {
         outcome<Out>& each = with.made.outcomes[i - first];
         if (each)
