@@ -88,12 +88,16 @@ struct multiply_op : widening {
   }
   template <class B>
   B lanes(const B& a, const B& b) const {
-    if constexpr (floating_lanes<B>)
+    if constexpr (floating_lanes<B>) {
       return lane::rounded(a * b);
-    else if constexpr (lane::numbers<B>)
-      return a * b;
-    else
+    } else if constexpr (lane::numbers<B>) {
+      // As unsigned ones, which wrap around where a machine has no instruction for lanes.
+      using T = lane::value_t<B>;
+      using U = std::make_unsigned_t<T>;
+      return lane::bits_as<T>(lane::bits_as<U>(a) * lane::bits_as<U>(b));
+    } else {
       return a & b;
+    }
   }
 };
 
