@@ -18,6 +18,15 @@ using support::varied;
 using topos::index_t;
 namespace host_tile = topos::detail::host_tile;
 
+// A product and a sum, rounded once where the machine has an instruction for it.
+template <class T>
+T multiplied_and_added(T x, T y, T total) {
+#ifdef __FMA__
+  if constexpr (host_tile::has_simd<T>) return std::fma(x, y, total);
+#endif
+  return topos::detail::multiply_add(x, y, total);
+}
+
 // Element (i, j): a chain of multiply-adds from 0, added to what was there.
 template <class T>
 T expected(const std::vector<T>& a, index_t a_row, index_t step, const std::vector<T>& b,
@@ -26,10 +35,7 @@ T expected(const std::vector<T>& a, index_t a_row, index_t step, const std::vect
   for (index_t p = 0; p < k; ++p) {
     const T x = a[static_cast<std::size_t>(i * a_row + p * step)];
     const T y = b[static_cast<std::size_t>(p * b_row + j)];
-    if constexpr (host_tile::has_simd<T>)
-      total = std::fma(x, y, total);
-    else
-      total = topos::detail::multiply_add(x, y, total);
+    total = multiplied_and_added(x, y, total);
   }
   return static_cast<T>(before + total);
 }
