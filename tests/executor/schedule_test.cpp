@@ -23,7 +23,7 @@ class diary_lane final : public work_lane {
              double cost = 0)
       : name_(std::move(name)), diary_(diary), dues_(std::move(dues)), cost_(cost) {}
 
-  [[nodiscard]] std::optional<time_point> due(bool) const override {
+  [[nodiscard]] std::optional<time_point> due(bool, bool) const override {
     return next_ < dues_.size() ? std::optional(dues_[next_]) : std::nullopt;
   }
   ran run(std::unique_lock<std::mutex>& lock, bool, std::size_t) noexcept override {
@@ -31,6 +31,10 @@ class diary_lane final : public work_lane {
     ++next_;
     diary_.push_back(name_);
     return {cost_};
+  }
+  [[nodiscard]] bool has_landed(std::size_t) const noexcept override { return true; }
+  std::exception_ptr land(std::unique_lock<std::mutex>&, std::size_t) noexcept override {
+    return nullptr;
   }
   void fail_all(std::unique_lock<std::mutex>&, const std::exception_ptr&, bool) noexcept override {}
   [[nodiscard]] bool idle() const override { return next_ == dues_.size(); }
@@ -43,7 +47,67 @@ class diary_lane final : public work_lane {
   std::size_t next_ = 0;
 };
 
+// Batches that are all due, stay in flight until somebody waits for them, and write down where they
+// were. The one of a number is lost as it lands.
+class flying_lane final : public work_lane {
+ public:
+  flying_lane(std::vector<std::string>& diary, std::size_t batches, std::size_t lost)
+      : diary_(diary), batches_(batches), lost_(lost) {}
+
+  [[nodiscard]] std::optional<time_point> due(bool, bool) const override {
+    return sent_ < batches_ ? std::optional(time_point{}) : std::nullopt;
+  }
+  ran run(std::unique_lock<std::mutex>& lock, bool, std::size_t slot) noexcept override {
+    EXPECT_TRUE(lock.owns_lock());
+    in_[slot] = sent_++;
+    diary_.push_back("sent " + std::to_string(in_[slot]) + " in " + std::to_string(slot));
+    return {0, nullptr, true};
+  }
+  [[nodiscard]] bool has_landed(std::size_t) const noexcept override { return false; }
+  std::exception_ptr land(std::unique_lock<std::mutex>& lock, std::size_t slot) noexcept override {
+    EXPECT_TRUE(lock.owns_lock());
+    ++back_;
+    diary_.push_back("back " + std::to_string(in_[slot]));
+    return in_[slot] == lost_ ? std::make_exception_ptr(topos::device_lost("gone")) : nullptr;
+  }
+  void fail_all(std::unique_lock<std::mutex>&, const std::exception_ptr&, bool) noexcept override {
+    sent_ = back_ = batches_;
+  }
+  [[nodiscard]] bool idle() const override { return back_ == batches_; }
+
+ private:
+  std::vector<std::string>& diary_;
+  std::size_t batches_;
+  std::size_t lost_;
+  std::size_t sent_ = 0;
+  std::size_t back_ = 0;
+  std::size_t in_[6] = {};
+};
+
 }  // namespace
+
+TEST(schedule, sends_a_batch_while_another_is_in_flight) {
+  topos::manual_time time;
+  schedule work(time, 3);
+  std::vector<std::string> diary;
+  flying_lane lane(diary, 3, 99);
+  work.add(lane);
+  work.stop();
+  work.serve(1);
+  EXPECT_EQ(diary, (std::vector<std::string>{"sent 0 in 2", "sent 1 in 3", "back 0", "sent 2 in 2",
+                                             "back 1", "back 2"}));
+}
+
+TEST(schedule, lands_what_is_in_flight_on_a_lost_replica) {
+  topos::manual_time time;
+  schedule work(time, 2);
+  std::vector<std::string> diary;
+  flying_lane lane(diary, 4, 1);
+  work.add(lane);
+  work.serve(0);
+  EXPECT_EQ(diary, (std::vector<std::string>{"sent 0 in 0", "sent 1 in 1", "back 0", "sent 2 in 0",
+                                             "back 1", "back 2"}));
+}
 
 TEST(schedule, runs_what_is_due_for_longest) {
   topos::manual_time time;

@@ -6,6 +6,8 @@
 
 #include <array>
 #include <cstddef>
+#include <map>
+#include <memory>
 #include <span>
 #include <stdexcept>
 #include <topos/executor.hpp>
@@ -14,6 +16,7 @@
 #include <vector>
 
 #include "../support/devices.hpp"
+#include "gate.hpp"
 
 namespace {
 
@@ -105,6 +108,99 @@ TEST(tensor_batch, takes_lazy_results_and_streams) {
   int i = 0;
   for (const row& result : b.map(items)) EXPECT_EQ(content(result), std::vector{++i * 1.0f});
   EXPECT_EQ(i, 70);
+}
+
+// Doubles on the CPU, in work that waits for a gate and fails where there is a negative number.
+struct gated_doubler {
+  explicit gated_doubler(gate& g) : work_gate(&g) {}
+
+  rows operator()(const rows& x) {
+    rows result(x.shape(), topos::cpu());
+    topos::enqueue(topos::cpu(), topos::reads(x), topos::writes(result),
+                   [g = work_gate](const auto&, const auto& from, const auto& to) {
+                     g->pass();
+                     for (std::size_t i = 0; i < from.extent(0); ++i) {
+                       for (std::size_t j = 0; j < from.extent(1); ++j) {
+                         if (from(i, j) < 0) throw std::runtime_error("a negative number");
+                         to(i, j) = 2 * from(i, j);
+                       }
+                     }
+                   });
+    call_gate->pass();
+    return result;
+  }
+
+  gate* work_gate;
+  std::shared_ptr<gate> call_gate = [] {
+    auto open = std::make_shared<gate>();
+    open->open();
+    return open;
+  }();
+};
+
+TEST(tensor_batch, prepares_a_batch_while_the_device_computes_another) {
+  gate computing;
+  const gated_doubler model(computing);
+  topos::batcher<row, row> b(model,
+                             {.devices = {topos::cpu()}, .max_batch_size = 2, .hold_until = 5});
+  std::vector<topos::future<row>> futures;
+  for (const float x : {1.0f, 2.0f, 3.0f, 4.0f, 5.0f}) futures.push_back(b.submit(values({x})));
+  model.call_gate->await(2);  // twice, though the first batch is not computed
+  EXPECT_FALSE(futures[0].is_ready());
+  computing.open();
+  for (std::size_t i = 0; i < futures.size(); ++i)
+    EXPECT_EQ(content(futures[i].get()), std::vector{2.0f * static_cast<float>(i + 1)});
+  EXPECT_EQ(b.stats().batch_sizes, (std::map<std::size_t, std::size_t>{{1, 1}, {2, 2}}));
+}
+
+TEST(tensor_batch, lets_others_join_until_the_device_is_free) {
+  gate computing;
+  const gated_doubler model(computing);
+  topos::batcher<row, row> b(model, {.devices = {topos::cpu()}, .max_batch_size = 3});
+  auto first = b.submit(values({1}));
+  model.call_gate->await(1);
+  auto second = b.submit(values({2}));
+  auto third = b.submit(values({3}));
+  computing.open();
+  EXPECT_EQ(content(first.get()), std::vector{2.0f});
+  EXPECT_EQ(content(second.get()), std::vector{4.0f});
+  EXPECT_EQ(content(third.get()), std::vector{6.0f});
+  EXPECT_EQ(b.stats().batch_sizes, (std::map<std::size_t, std::size_t>{{1, 1}, {2, 1}}));
+}
+
+TEST(tensor_batch, fails_the_item_alone_that_the_device_fails_on) {
+  gate computing;
+  computing.open();
+  topos::batcher<row, row> b(
+      gated_doubler(computing),
+      {.devices = {topos::cpu()}, .max_batch_size = 4, .idempotent = true, .hold_until = 8});
+  std::vector<topos::future<row>> futures;
+  for (const float x : {1.0f, 2.0f, -3.0f, 4.0f, 5.0f, 6.0f, 7.0f, 8.0f})
+    futures.push_back(b.submit(values({x})));
+  for (std::size_t i = 0; i < futures.size(); ++i) {
+    if (i == 2)
+      EXPECT_THROW(futures[i].get(), std::runtime_error);
+    else
+      EXPECT_EQ(content(futures[i].get()), std::vector{2.0f * static_cast<float>(i + 1)});
+  }
+  EXPECT_EQ(b.stats().reruns, 4u);
+}
+
+TEST(tensor_batch, ends_what_is_in_flight_with_the_batcher) {
+  gate computing;
+  const gated_doubler model(computing);
+  std::vector<topos::future<row>> futures;
+  {
+    topos::batcher<row, row> b(model,
+                               {.devices = {topos::cpu()}, .max_batch_size = 2, .hold_until = 4});
+    for (const float x : {1.0f, 2.0f, 3.0f, 4.0f}) futures.push_back(b.submit(values({x})));
+    model.call_gate->await(2);
+    EXPECT_TRUE(futures[0].cancel());
+    computing.open();
+  }
+  EXPECT_THROW(futures[0].get(), topos::cancelled);
+  for (std::size_t i = 1; i < futures.size(); ++i)
+    EXPECT_EQ(content(futures[i].get()), std::vector{2.0f * static_cast<float>(i + 1)});
 }
 
 static_assert(topos::batch_function<decltype(&doubler::twice)>);

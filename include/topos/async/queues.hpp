@@ -67,14 +67,15 @@ class queues {
     return q;
   }
 
-  /// The queue on which a GPU's copies to and from the host run.
-  [[nodiscard]] work_queue& transfers(const device& d, std::source_location where) {
+  /// The queue on which a GPU's copies to the host run, or those from it: what comes is not to wait
+  /// for what leaves, which waits for its computation.
+  [[nodiscard]] work_queue& transfers(const device& d, bool to_host, std::source_location where) {
     require_runtime(where);
     const std::lock_guard lock(mutex_);
-    const auto found = transfers_.find(d);
+    const auto found = transfers_.find({d, to_host});
     if (found != transfers_.end()) return *slots_[found->second].queue;
     const std::shared_ptr<work_queue> made = further(d);
-    transfers_[d] = made->id();
+    transfers_[{d, to_host}] = made->id();
     return *made;
   }
 
@@ -155,7 +156,7 @@ class queues {
 
   // Lets a device's first queue be its only one again, if no other is used any more.
   void leave_alone(const device& d) {
-    if (lent_[d] > 0 || transfers_.contains(d)) return;
+    if (lent_[d] > 0 || transfers_.contains({d, false}) || transfers_.contains({d, true})) return;
     for (const std::size_t id : idle_[d]) {
       if (!slots_[id].queue->is_done(slots_[id].queue->submitted())) return;
     }
@@ -206,7 +207,7 @@ class queues {
   std::mutex mutex_;
   std::vector<slot> slots_;
   std::map<device, std::size_t> first_;
-  std::map<device, std::size_t> transfers_;
+  std::map<std::pair<device, bool>, std::size_t> transfers_;
   std::map<device, std::vector<std::size_t>> idle_;  // to be lent again
   std::map<device, int> lent_;
   std::vector<std::size_t> adopted_;

@@ -36,12 +36,14 @@ struct endpoint_base {};
 ///     void f(std::span<const In> batch, std::span<Out> results);
 ///     tensor<U, S + 1> f(const tensor<T, R + 1>& rows);
 ///
-/// The last is for items `tensor<T, R>` with results `tensor<U, S>`: the items, wherever they are,
-/// are gathered into one tensor on the replica's device, those of each shape by themselves, and
-/// the rows of the result come back on the CPU. Rows of one call share their memory.
-///
 /// each of which may take further `const Parameters&`, which are equal for all items of the batch,
 /// and last a `std::stop_token`, which is asked to stop when nobody wants its results any more.
+///
+/// The last form is for items `tensor<T, R>` with results `tensor<U, S>`: the items, wherever they
+/// are, are gathered into one tensor on the replica's device, those of each shape by themselves,
+/// and the rows of the result come back on the CPU. Rows of one call share their memory. The
+/// function need not wait for what it computes: while the device is at one batch, a second one, if
+/// it is full or its delay is over, is gathered, copied there and queued.
 template <class Function>
 concept batch_function = detail::batch_signature<Function>::matches;
 

@@ -20,7 +20,7 @@ namespace detail {
 inline void copy_on(device gpu, const buffer& to, std::size_t to_offset, const buffer& from,
                     std::size_t from_offset, std::size_t bytes, std::source_location where) {
   queues::all()
-      .transfers(gpu, where)
+      .transfers(gpu, to.where().kind() == device_kind::cpu, where)
       .submit(
           {from}, {to}, always_queued,
           [target = static_cast<std::byte*>(to.data()) + to_offset,

@@ -6,8 +6,10 @@
 #include <concepts>
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <span>
 #include <stop_token>
+#include <topos/executor/detail/flight.hpp>
 #include <topos/executor/detail/tensor_batch.hpp>
 #include <topos/executor/options.hpp>
 #include <topos/executor/outcome.hpp>
@@ -125,6 +127,7 @@ struct batch_results {
   std::vector<Out> values;
   std::vector<outcome<Out>> outcomes;  // instead of the values, where each item has its own
   bool each = false;
+  std::unique_ptr<detail::flight<Out>> flight;  // that will bring the values, if there is one
 
   [[nodiscard]] std::size_t size() const noexcept { return each ? outcomes.size() : values.size(); }
 };
@@ -197,7 +200,7 @@ inline constexpr bool can_stop = takes_stop<F, Parameters, std::span<const In>> 
                                  (computes_rows<F, In, Out, Parameters> &&
                                   takes_stop<F, Parameters, typename rows_argument<In>::type>);
 
-/// Calls it in the form that it has.
+/// Calls it in the form that it has. A function of tensors leaves a flight.
 template <class In, class Out, class Parameters, class F>
 void call_batch(F& f, std::span<const In> batch, const Parameters& parameters,
                 const std::stop_token& stop, batch_results<Out>& to) {
@@ -210,12 +213,12 @@ void call_batch(F& f, std::span<const In> batch, const Parameters& parameters,
       to.values = std::move(made);
   } else if constexpr (computes_rows<F, In, Out, Parameters>) {
     to.each = false;
-    call_with_rows(
+    to.flight = std::make_unique<rows_in_flight<Out>>(
         [&](const batch_tensor<In>& rows) -> batch_tensor<Out> {
           return call_with_further<F, Parameters, const batch_tensor<In>&>(f, parameters, stop,
                                                                            rows);
         },
-        batch, to.values);
+        batch);
   } else {
     to.each = false;
     to.values.clear();  // each result begins afresh

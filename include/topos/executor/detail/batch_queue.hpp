@@ -47,7 +47,7 @@ class batch_queue : public work_lane,
         options_(std::move(options)),
         cost_(std::move(cost)),
         line_(options_),
-        batches_(replicas) {
+        batches_(replicas * work_lane::slots) {
     statistics_.replicas.resize(replicas);
     schedule_->add(*this);
   }
@@ -137,13 +137,17 @@ class batch_queue : public work_lane,
     return statistics_;
   }
 
-  [[nodiscard]] std::size_t replicas() const noexcept override { return batches_.size(); }
+  [[nodiscard]] std::size_t replicas() const noexcept override {
+    return batches_.size() / work_lane::slots;
+  }
   [[nodiscard]] const time_source& time() const noexcept { return schedule_->time(); }
 
-  [[nodiscard]] std::optional<time_point> due(bool draining) const override {
+  [[nodiscard]] std::optional<time_point> due(bool draining, bool busy) const override {
     if (!draining && statistics_.submitted < options_.hold_until) return std::nullopt;
     if (takes_request(draining)) return requests_.front()->enqueued;
     if (line_.size() == 0) return std::nullopt;
+    const bool no_delay = options_.max_delay.count() == 0;
+    if (busy && no_delay && !draining && !line_.is_full()) return std::nullopt;
     return line_.due(draining);
   }
 
@@ -171,7 +175,7 @@ class batch_queue : public work_lane,
  protected:
   ~batch_queue() = default;
 
-  // What a replica is at.
+  // What a slot of a replica's is at.
   struct running_batch {
     std::size_t wanted = 0;  // results that somebody waits for
     std::stop_source stop{std::nostopstate};
@@ -186,6 +190,23 @@ class batch_queue : public work_lane,
   [[nodiscard]] std::exception_ptr was_late() const noexcept {
     return std::make_exception_ptr(
         deadline_exceeded(concat(name_, ": the deadline passed before the result was there")));
+  }
+
+  // A batch begins, under the lock; returns the time.
+  time_point count_batch(std::size_t slot, std::size_t items) {
+    auto& replica = statistics_.replicas[slot / work_lane::slots];
+    ++statistics_.batch_sizes[items];
+    ++replica.batches;
+    replica.items += items;
+    return schedule_->time().now();
+  }
+  void count_call(time_point started) noexcept {
+    const auto lock = schedule_->lock();
+    statistics_.compute.add(schedule_->time().now() - started);
+  }
+  void count_rerun() noexcept {
+    const auto lock = schedule_->lock();
+    ++statistics_.reruns;
   }
 
   void refuse(entry& what, std::exception_ptr why) {
@@ -273,7 +294,7 @@ class batch_queue : public work_lane,
       schedule_->room_came();
     } else {
       what.at = phase::ended;
-      running_batch& with = batches_[what.replica];
+      running_batch& with = batches_[what.slot];
       if (--with.wanted == 0) unwanted = with.stop;
     }
     return true;
@@ -295,7 +316,7 @@ class batch_queue : public work_lane,
   std::size_t requested_ = 0;  // items of requests that wait
   std::size_t running_ = 0;
   statistics statistics_;
-  std::vector<running_batch> batches_;  // by replica
+  std::vector<running_batch> batches_;  // by slot
 };
 
 }  // namespace topos::detail

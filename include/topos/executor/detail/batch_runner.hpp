@@ -16,6 +16,7 @@
 #include <topos/executor/detail/batch_function.hpp>
 #include <topos/executor/detail/batch_queue.hpp>
 #include <topos/executor/detail/failure_kind.hpp>
+#include <topos/executor/detail/flight.hpp>
 #include <topos/executor/detail/quick_lock.hpp>
 #include <type_traits>
 #include <utility>
@@ -27,12 +28,15 @@ namespace topos::detail {
 ///
 /// A batch that throws is run again in halves where that may help: without memory always, else
 /// where the function is idempotent, so that with k items at fault among n there are some k log n
-/// reruns. A lost replica's batch goes back to the front of the queue. Each replica has a scratch
-/// of its own, which is under no lock.
+/// reruns. A lost replica's batch goes back to the front of the queue. Each slot has a scratch of
+/// its own, which is under no lock: only its replica's thread uses it.
 template <class In, class Out, class Parameters>
 class batch_runner final : public batch_queue<In, Out, Parameters> {
   using base = batch_queue<In, Out, Parameters>;
   using base::batches_;
+  using base::count_batch;
+  using base::count_call;
+  using base::count_rerun;
   using base::line_;
   using base::name_;
   using base::options_;
@@ -60,7 +64,7 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
       : base(std::move(work), replicas, std::move(options), std::move(name), std::move(cost)),
         stops_(stops),
         function_(std::move(f)),
-        scratch_(replicas) {}
+        scratch_(replicas * work_lane::slots) {}
 
   /// Lets go of the function and of what has ended; after the last batch.
   void close() noexcept {
@@ -68,32 +72,122 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
     function_ = nullptr;
   }
 
-  ran run(std::unique_lock<std::mutex>& lock, bool draining,
-          std::size_t replica) noexcept override {
-    return takes_request(draining) ? run_request(lock, replica) : run_submissions(lock, replica);
+  ran run(std::unique_lock<std::mutex>& lock, bool draining, std::size_t slot) noexcept override {
+    scratch& with = scratch_[slot];
+    const bool whole = takes_request(draining);
+    const double cost = whole ? take_request(with, slot) : take_submissions(with, slot);
+    schedule_->batch_left(*this);
+    lock.unlock();
+    for (const entry_ptr& e : with.batch.late) e->set_error(was_late());
+    with.batch.late.clear();
+    std::exception_ptr failure = whole ? nullptr : hold_items(with);
+    const std::span<const In> items = whole ? with.request->items : std::span(with.items);
+    if (!failure && !items.empty()) {
+      failure = begin(with, slot, items);
+      if (!failure && with.made.flight) {
+        if (will_tell(*with.made.flight)) {
+          relock_quickly(lock);
+          return {cost, nullptr, true};
+        }
+        failure = end(with, items.size());
+      }
+    }
+    const std::exception_ptr lost = finish(lock, with, slot, std::move(failure));
+    return {cost, lost};
+  }
+
+  [[nodiscard]] bool has_landed(std::size_t slot) const noexcept override {
+    return scratch_[slot].made.flight->has_landed();
+  }
+
+  std::exception_ptr land(std::unique_lock<std::mutex>& lock, std::size_t slot) noexcept override {
+    scratch& with = scratch_[slot];
+    lock.unlock();
+    const std::size_t count = with.request ? with.request->items.size() : with.items.size();
+    return finish(lock, with, slot, end(with, count));
   }
 
  private:
-  // Kept from batch to batch for its memory.
+  // Of a slot; kept from batch to batch for its memory.
   struct scratch {
+    request_ptr request;  // that runs, or else
     typename waiting_line<In, Out, Parameters>::selection batch;
     std::vector<In> items;
     results made;
+    time_point started;  // the call that made the results
   };
 
-  ran run_request(std::unique_lock<std::mutex>& lock, std::size_t replica) noexcept {
-    scratch& with = scratch_[replica];
-    request_ptr what = requests_.pop_front();
-    const std::size_t count = what->items.size();
+  // Whether the schedule will be told of the landing; not where there is nothing to wait for.
+  [[nodiscard]] bool will_tell(flight<Out>& of) const noexcept {
+    try {
+      if (of.has_landed()) return false;
+      of.tell([s = schedule_] { s->landed(); });
+      return true;
+    } catch (...) {  // no memory for it
+      return false;
+    }
+  }
+
+  // Under the lock: what is to run next, and its cost.
+  double take_request(scratch& with, std::size_t slot) {
+    with.request = requests_.pop_front();
+    const std::size_t count = with.request->items.size();
     requested_ -= count;
     running_ += count;
-    const time_point started = begin_batch(replica, count);
-    for (std::size_t i = 0; i < count; ++i) statistics_.queue.add(started - what->enqueued);
-    schedule_->batch_left(*this);
-    lock.unlock();
+    const time_point now = count_batch(slot, count);
+    for (std::size_t i = 0; i < count; ++i) statistics_.queue.add(now - with.request->enqueued);
+    return static_cast<double>(count);
+  }
+  double take_submissions(scratch& with, std::size_t slot) {
+    const time_point now = schedule_->time().now();
+    line_.take(with.batch, slot, now);
+    statistics_.expired += with.batch.late.size();
+    const std::size_t count = with.batch.entries.size();
+    double cost = 0;
+    for (const entry_ptr& e : with.batch.entries) {
+      cost += static_cast<double>(e->cost);
+      statistics_.queue.add(now - e->enqueued);
+    }
+    if (count != 0) count_batch(slot, count);
+    running_ += count;
+    batches_[slot].wanted = count;
+    if (stops_) batches_[slot].stop = std::stop_source();
+    return cost;
+  }
 
+  // Moves the items of submissions together. Where one cannot be, says why.
+  [[nodiscard]] static std::exception_ptr hold_items(scratch& with) noexcept {
+    try {
+      with.items.reserve(with.batch.entries.size());
+      for (const entry_ptr& e : with.batch.entries) {
+        with.items.push_back(std::move(*e->item));
+        e->item.reset();
+      }
+    } catch (...) {  // or no memory for it
+      return std::current_exception();
+    }
+    return nullptr;
+  }
+
+  // Hands out what came of the first call, or runs parts again where it failed. Says why this
+  // replica can run no more, if so. Returns with the lock held.
+  [[nodiscard]] std::exception_ptr finish(std::unique_lock<std::mutex>& lock, scratch& with,
+                                          std::size_t slot, std::exception_ptr failure) noexcept {
+    return with.request ? finish_request(lock, with, slot, std::move(failure))
+                        : finish_submissions(lock, with, slot, std::move(failure));
+  }
+
+  [[nodiscard]] std::exception_ptr finish_request(std::unique_lock<std::mutex>& lock, scratch& with,
+                                                  std::size_t slot,
+                                                  std::exception_ptr failure) noexcept {
+    request_ptr& what = with.request;
+    const std::size_t count = what->items.size();
     std::vector<Out> made;
-    std::exception_ptr failure = fulfil(with, replica, what->items, made);
+    try {
+      failure = fulfil(with, slot, what->items, made, std::move(failure));
+    } catch (...) {  // no memory to put results together
+      failure = std::current_exception();
+    }
     const bool is_lost = failure && kind_of(failure) == failure_kind::lost;
     // Freed before the results are handed out: whoever sees them may count on it.
     if (!is_lost) std::vector<In>().swap(what->storage);
@@ -102,7 +196,7 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
     if (is_lost) {
       requested_ += count;
       requests_.push_front(std::move(what));
-      return {0, failure};
+      return failure;
     }
     (failure ? statistics_.failed : statistics_.done) += count;
     for (std::size_t i = 0; i < count; ++i)
@@ -115,14 +209,14 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
     }
     what.reset();
     relock_quickly(lock);
-    return {static_cast<double>(count)};
+    return nullptr;
   }
 
-  // A request's results, all of them or the first exception; without memory for them all, half by
-  // half.
-  [[nodiscard]] std::exception_ptr fulfil(scratch& with, std::size_t replica,
-                                          std::span<const In> items, std::vector<Out>& made) {
-    std::exception_ptr failure = call(with, replica, items, Parameters{}, {});
+  // A request's results out of a first call, all of them or the first exception; without memory for
+  // them all, half by half.
+  [[nodiscard]] std::exception_ptr fulfil(scratch& with, std::size_t slot,
+                                          std::span<const In> items, std::vector<Out>& made,
+                                          std::exception_ptr failure) {
     if (!failure) {
       if (with.made.each) {
         for (outcome<Out>& each : with.made.outcomes) {
@@ -138,88 +232,61 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
       return nullptr;
     }
     if (items.size() < 2 || kind_of(failure) != failure_kind::no_memory) return failure;
-    const std::size_t half = items.size() / 2;
-    count_rerun();
-    failure = fulfil(with, replica, items.first(half), made);
-    if (failure) return failure;
-    count_rerun();
-    return fulfil(with, replica, items.subspan(half), made);
+    for (const auto half : {items.first(items.size() / 2), items.subspan(items.size() / 2)}) {
+      count_rerun();
+      failure = fulfil(with, slot, half, made, call(with, slot, half));
+      if (failure) break;
+    }
+    return failure;
   }
 
-  ran run_submissions(std::unique_lock<std::mutex>& lock, std::size_t replica) noexcept {
-    scratch& with = scratch_[replica];
-    const time_point now = schedule_->time().now();
-    line_.take(with.batch, replica, now);
-    statistics_.expired += with.batch.late.size();
+  [[nodiscard]] std::exception_ptr finish_submissions(std::unique_lock<std::mutex>& lock,
+                                                      scratch& with, std::size_t slot,
+                                                      std::exception_ptr failure) noexcept {
     const std::size_t count = with.batch.entries.size();
-    double cost = 0;
-    for (const entry_ptr& e : with.batch.entries) {
-      cost += static_cast<double>(e->cost);
-      statistics_.queue.add(now - e->enqueued);
-    }
-    if (count != 0) begin_batch(replica, count);
-    running_ += count;
-    batches_[replica].wanted = count;
-    if (stops_) batches_[replica].stop = std::stop_source();
-    schedule_->batch_left(*this);
-    lock.unlock();
-
-    for (const entry_ptr& e : with.batch.late) e->set_error(was_late());
-    with.batch.late.clear();
-    std::exception_ptr failure;
-    std::size_t held = 0;  // whose items are in the batch
-    if (count != 0) {
-      try {
-        with.items.reserve(count);
-        for (; held < count; ++held) {
-          with.items.push_back(std::move(*with.batch.entries[held]->item));
-          with.batch.entries[held]->item.reset();
-        }
-      } catch (...) {  // an item that cannot be moved, or no memory for it
-        failure = std::current_exception();
-      }
-      if (failure) {
-        deliver(with, replica, 0, count, std::exchange(failure, nullptr));
-      } else {
-        failure = settle(with, replica, 0, count);
-      }
+    std::exception_ptr lost;
+    if (with.items.size() < count) {  // they could not be moved
+      deliver(with, slot, 0, count, std::move(failure));
+    } else if (count != 0) {
+      lost = settle(with, slot, 0, count, std::move(failure));
     }
     relock_quickly(lock);
-    if (failure) give_back(with);
+    if (lost) give_back(with);
     running_ -= count;
-    batches_[replica].stop = std::stop_source(std::nostopstate);
+    batches_[slot].stop = std::stop_source(std::nostopstate);
     lock.unlock();
     with.items.clear();
     with.batch.entries.clear();
     relock_quickly(lock);
-    return {cost, failure};
+    return lost;
   }
 
-  // Runs a part of the batch and delivers what comes of it. Returns what the replica was lost with.
-  [[nodiscard]] std::exception_ptr settle(scratch& with, std::size_t replica, std::size_t first,
-                                          std::size_t last) {
+  // Delivers what came of calling with a part of the batch, or calls with parts of that. Returns
+  // what the replica was lost with.
+  [[nodiscard]] std::exception_ptr settle(scratch& with, std::size_t slot, std::size_t first,
+                                          std::size_t last, std::exception_ptr failure) {
     const std::size_t count = last - first;
-    std::exception_ptr failure =
-        call(with, replica, std::span<const In>(with.items).subspan(first, count),
-             with.batch.entries[first]->parameters, batches_[replica].stop.get_token());
     const failure_kind kind = failure ? kind_of(failure) : failure_kind::ordinary;
     if (kind == failure_kind::lost) return failure;
     const bool again = failure && count > 1 &&
                        (kind == failure_kind::no_memory ||
                         (kind == failure_kind::ordinary && options_.idempotent));
     if (!again) {
-      deliver(with, replica, first, last, std::move(failure));
+      deliver(with, slot, first, last, std::move(failure));
       return nullptr;
     }
+    const auto rerun = [&](std::size_t from, std::size_t to) {
+      count_rerun();
+      return settle(with, slot, from, to,
+                    call(with, slot, std::span<const In>(with.items).subspan(from, to - from)));
+    };
     const std::size_t middle = first + count / 2;
-    count_rerun();
-    if (auto gone = settle(with, replica, first, middle)) return gone;
-    count_rerun();
-    return settle(with, replica, middle, last);
+    if (auto gone = rerun(first, middle)) return gone;
+    return rerun(middle, last);
   }
 
   // Hands results out, or the one exception, to those that have not ended otherwise.
-  void deliver(scratch& with, std::size_t replica, std::size_t first, std::size_t last,
+  void deliver(scratch& with, std::size_t slot, std::size_t first, std::size_t last,
                std::exception_ptr failure) noexcept {
     give_up(with.items, first, last);
     {
@@ -232,7 +299,7 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
           continue;
         }
         e->at = phase::ended;
-        --batches_[replica].wanted;
+        --batches_[slot].wanted;
         const bool failed =
             failure || (with.made.each && !with.made.outcomes[i - first].has_value());
         ++(failed ? statistics_.failed : statistics_.done);
@@ -279,38 +346,49 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
     }
   }
 
-  [[nodiscard]] std::exception_ptr call(scratch& with, std::size_t replica,
-                                        std::span<const In> items, const Parameters& parameters,
-                                        const std::stop_token& stop) noexcept {
-    const time_point started = schedule_->time().now();
+  // Calls the function, and waits for what it leaves in flight. Says what it failed with.
+  [[nodiscard]] std::exception_ptr call(scratch& with, std::size_t slot,
+                                        std::span<const In> items) noexcept {
+    std::exception_ptr failure = begin(with, slot, items);
+    return failure || !with.made.flight ? failure : end(with, items.size());
+  }
+
+  [[nodiscard]] std::exception_ptr begin(scratch& with, std::size_t slot,
+                                         std::span<const In> items) noexcept {
+    // Those of a request have the default ones.
+    const Parameters& parameters =
+        with.request
+            ? default_parameters_
+            : with.batch.entries[static_cast<std::size_t>(items.data() - with.items.data())]
+                  ->parameters;
+    with.started = schedule_->time().now();
+    try {
+      function_(slot / work_lane::slots, items, parameters, batches_[slot].stop.get_token(),
+                with.made);
+    } catch (...) {
+      count_call(with.started);
+      return std::current_exception();
+    }
+    return with.made.flight ? nullptr : end(with, items.size());
+  }
+
+  [[nodiscard]] std::exception_ptr end(scratch& with, std::size_t count) noexcept {
     std::exception_ptr failure;
     try {
-      function_(replica, items, parameters, stop, with.made);
-      if (with.made.size() != items.size()) {
+      if (const auto flight = std::move(with.made.flight)) flight->land(with.made.values);
+      if (with.made.size() != count) {
         throw miscounted(concat(name_, ": ", with.made.size(), " results came back for a batch of ",
-                                items.size(), " items; it must return one for each, in order"));
+                                count, " items; it must return one for each, in order"));
       }
     } catch (...) {
       failure = std::current_exception();
     }
-    const auto lock = schedule_->lock();
-    statistics_.compute.add(schedule_->time().now() - started);
+    count_call(with.started);
     return failure;
   }
 
-  time_point begin_batch(std::size_t replica, std::size_t count) {
-    ++statistics_.batch_sizes[count];
-    ++statistics_.replicas[replica].batches;
-    statistics_.replicas[replica].items += count;
-    return schedule_->time().now();
-  }
-
-  void count_rerun() {
-    const auto lock = schedule_->lock();
-    ++statistics_.reruns;
-  }
-
   const bool stops_;  // batches have a stop token
+  [[no_unique_address]] const Parameters default_parameters_{};
   function function_;
   std::vector<scratch> scratch_;
 };

@@ -32,20 +32,32 @@ class work_lane {
   struct ran {
     double cost = 0;
     std::exception_ptr lost = nullptr;  // why this replica can run no more
+    bool in_flight = false;             // its device still computes: see `land`
   };
+
+  /// A replica has two slots, so that it can prepare a batch while its device computes another.
+  static constexpr std::size_t slots = 2;
 
   work_lane() = default;
   work_lane(const work_lane&) = delete;
   work_lane& operator=(const work_lane&) = delete;
 
   /// When the next batch may start, or nothing if no work waits; `draining`: nobody will join it
-  /// any more. The schedule's lock is held.
-  [[nodiscard]] virtual std::optional<time_point> due(bool draining) const = 0;
+  /// any more; `busy`: on a replica with a batch in flight, for whose end others may join it. The
+  /// schedule's lock is held.
+  [[nodiscard]] virtual std::optional<time_point> due(bool draining, bool busy) const = 0;
 
-  /// Takes the batch that `due` spoke of and runs it on this thread, for the replica of this
-  /// number. Called with the schedule's lock held, which is released while the batch runs.
-  virtual ran run(std::unique_lock<std::mutex>& lock, bool draining,
-                  std::size_t replica) noexcept = 0;
+  /// Takes the batch that `due` spoke of and runs it on this thread, in this slot of all replicas'.
+  /// Called with the schedule's lock held, which is released while the batch runs.
+  virtual ran run(std::unique_lock<std::mutex>& lock, bool draining, std::size_t slot) noexcept = 0;
+
+  /// Whether `land` will not block. The schedule's lock is held.
+  [[nodiscard]] virtual bool has_landed(std::size_t slot) const noexcept = 0;
+
+  /// Waits for the batch that is in flight in this slot and hands its results out; says why this
+  /// replica can run no more, if so. The schedule's lock is held, and released meanwhile.
+  virtual std::exception_ptr land(std::unique_lock<std::mutex>& lock,
+                                  std::size_t slot) noexcept = 0;
 
   /// Ends all that waits with an exception, and counts it as cancelled or as failed. Called with
   /// the schedule's lock held, which is released meanwhile.
@@ -95,10 +107,21 @@ class schedule {
   /// the lock is released. The lock is held.
   [[nodiscard]] bool work_came() noexcept {
     arrivals_.fetch_add(1, std::memory_order_release);
-    return sleeping_ > 0;
+    return sleeping_ > 0 || in_flight_ > 0;
   }
   void wake(bool notify) noexcept {
-    if (notify) work_.notify_one();
+    if (!notify) return;
+    work_.notify_one();
+    landed_.notify_all();  // with a batch in flight one may take another, if that is full
+  }
+
+  /// A batch in flight has landed, for the replica that sent it.
+  void landed() noexcept {
+    {
+      const auto guard = lock();
+      arrivals_.fetch_add(1, std::memory_order_release);
+    }
+    landed_.notify_all();
   }
 
   /// Work left a queue, or ended. The lock is held.
@@ -111,7 +134,7 @@ class schedule {
   /// held.
   void batch_left(const work_lane& of) noexcept {
     room_came();
-    if (sleeping_ > 0 && of.due(stopping_)) work_.notify_one();
+    if (sleeping_ > 0 && of.due(stopping_, false)) work_.notify_one();
   }
 
   /// Throws what is the matter where no more work is taken. The lock is held.
@@ -163,33 +186,45 @@ class schedule {
     } here(this);
     spinner spin;
     std::unique_lock lock(mutex_);
+    std::size_t slot = replica * work_lane::slots;  // that is free
+    work_lane* in_flight = nullptr;                 // whose batch is in the other one
+    const auto land = [&] {
+      const std::exception_ptr lost = std::exchange(in_flight, nullptr)->land(lock, other_of(slot));
+      work_ended();
+      return lost;
+    };
     for (;;) {
-      const auto [next, earliest] = pick();
-      if (next == nullptr) {
-        if (stopping_ && all_idle()) return;
-        if (stopping_) {  // what another one runs may come back, should that be lost
-          work_.wait(lock);
-          continue;
+      const auto [next, earliest] = pick(in_flight != nullptr);
+      if (next != nullptr && (stopping_ || earliest <= time_.now())) {
+        virtual_time_ = next->used_;
+        const work_lane::ran ran = next->run(lock, stopping_, slot);
+        next->used_ += ran.cost;
+        work_ended();
+        std::exception_ptr lost = in_flight != nullptr ? land() : nullptr;
+        if (ran.in_flight) {
+          in_flight = next;
+          slot = other_of(slot);
+          if (lost) static_cast<void>(land());
         }
+        if (ran.lost) lost = ran.lost;
+        if (lost) return lose(lock, lost);
+      } else if (in_flight != nullptr && (stopping_ || in_flight->has_landed(other_of(slot)))) {
+        if (const std::exception_ptr lost = land()) return lose(lock, lost);
+      } else if (stopping_) {
+        if (all_idle()) return;
+        work_.wait(lock);  // what another one runs may come back, should that be lost
+      } else if (next != nullptr) {
+        wait_as(in_flight != nullptr, [&](std::condition_variable& changed) {
+          time_.wait_until(lock, changed, earliest);
+        });
+      } else {
         const std::uint64_t seen = arrivals_.load(std::memory_order_relaxed);
         lock.unlock();
         const bool came = spin([&] { return arrivals_.load(std::memory_order_acquire) != seen; });
         relock_quickly(lock);
         if (came || arrivals_.load(std::memory_order_relaxed) != seen || stopping_) continue;
-        ++sleeping_;
-        work_.wait(lock);
-        --sleeping_;
-      } else if (!stopping_ && earliest > time_.now()) {
-        ++sleeping_;
-        time_.wait_until(lock, work_, earliest);
-        --sleeping_;
-      } else {
-        virtual_time_ = next->used_;
-        const work_lane::ran ran = next->run(lock, stopping_, replica);
-        next->used_ += ran.cost;
-        if (watched_ > 0) ended_.notify_all();
-        if (stopping_) work_.notify_all();
-        if (ran.lost) return lose(lock, ran.lost);
+        wait_as(in_flight != nullptr,
+                [&](std::condition_variable& changed) { changed.wait(lock); });
       }
     }
   }
@@ -201,6 +236,7 @@ class schedule {
     stopping_ = true;
     arrivals_.fetch_add(1, std::memory_order_release);
     work_.notify_all();
+    landed_.notify_all();
     room_.notify_all();
     unblocked_.wait(lock, [&] { return blocked_ == 0; });
   }
@@ -254,16 +290,35 @@ class schedule {
     return here;
   }
 
-  // The lane to serve and when; of those that are due by now the one that has used least.
-  [[nodiscard]] std::pair<work_lane*, time_point> pick() {
+  [[nodiscard]] static constexpr std::size_t other_of(std::size_t slot) noexcept {
+    return slot ^ 1;
+  }
+
+  // Sleeps as one who is idle, or as one with a batch in flight, whom not all that comes concerns.
+  template <class Wait>
+  void wait_as(bool busy, Wait wait) {
+    std::size_t& count = busy ? in_flight_ : sleeping_;
+    ++count;
+    wait(busy ? landed_ : work_);
+    --count;
+  }
+
+  void work_ended() noexcept {
+    if (watched_ > 0) ended_.notify_all();
+    if (stopping_) work_.notify_all();
+  }
+
+  // The lane to serve and when; of those that are due by now the one that has used least. `busy`:
+  // for a replica with a batch in flight.
+  [[nodiscard]] std::pair<work_lane*, time_point> pick(bool busy) {
     work_lane* next = nullptr;
     time_point earliest{};
     bool ready = false;
     std::optional<time_point> now;
     for (work_lane* candidate : lanes_) {
-      const auto due = candidate->due(stopping_);
+      const auto due = candidate->due(stopping_, busy);
       if (!due) {
-        candidate->asleep_ = true;
+        candidate->asleep_ = candidate->asleep_ || !busy;
         continue;
       }
       // Who had no work has saved nothing up meanwhile.
@@ -318,6 +373,7 @@ class schedule {
   const time_source& time_;
   std::mutex mutex_;
   std::condition_variable work_;
+  std::condition_variable landed_;
   std::condition_variable room_;
   std::condition_variable unblocked_;
   std::condition_variable ended_;
@@ -331,6 +387,7 @@ class schedule {
   std::size_t replicas_;
   std::exception_ptr lost_;
   std::size_t sleeping_ = 0;
+  std::size_t in_flight_ = 0;  // who sleep with a batch in flight
   std::size_t blocked_ = 0;
   std::size_t watched_ = 0;
   bool stopping_ = false;

@@ -71,7 +71,7 @@ struct submission final : future_state<Out>,
   std::size_t priority = 0;
   std::size_t cost = 1;
   std::size_t bytes = 0;
-  std::size_t replica = 0;   // that runs it
+  std::size_t slot = 0;      // where it runs
   std::size_t position = 0;  // in its level, while a batch is put together
   phase at = phase::queued;
   std::optional<std::stop_callback<on_stop>> stop;

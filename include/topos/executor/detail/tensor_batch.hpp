@@ -2,18 +2,22 @@
 #pragma once
 
 /// A function of tensors as a function on batches: items are gathered into one tensor on the
-/// replica's device, and the rows of its result are the results.
+/// replica's device, and the rows of its result are the results, once they are computed.
 
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstring>
+#include <exception>
+#include <functional>
 #include <optional>
 #include <source_location>
 #include <span>
+#include <topos/async/event.hpp>
 #include <topos/core/error.hpp>
 #include <topos/device/default_device.hpp>
 #include <topos/device/device.hpp>
+#include <topos/executor/detail/flight.hpp>
 #include <topos/tensor/detail/pinned_memory.hpp>
 #include <topos/tensor/placement.hpp>
 #include <topos/tensor/tensor.hpp>
@@ -71,35 +75,66 @@ template <class T, std::size_t Rank>
   return gathered;
 }
 
-/// Results of `f(gathered)` for a batch, in order, on the CPU; items of each shape are gathered by
-/// themselves. Blocks until they are computed. The results of one call share its memory.
-template <class T, std::size_t Rank, class Out, class F>
-void call_with_rows(F f, std::span<const tensor<T, Rank>> batch, std::vector<Out>& results) {
-  using item = tensor<T, Rank>;
-  using computed = batch_tensor<Out>;
-  std::vector<std::optional<Out>> rows(batch.size());
-  std::vector<std::size_t> left(batch.size());
-  for (std::size_t i = 0; i < left.size(); ++i) left[i] = i;
-  while (!left.empty()) {
-    const auto others = std::stable_partition(
-        left.begin(), left.end(), [&, form = batch[left.front()].shape()](std::size_t i) {
-          return batch[i].shape() == form;
-        });
-    std::vector<const item*> alike;
-    for (auto i = left.begin(); i != others; ++i) alike.push_back(&batch[*i]);
-    const computed made =
-        computed(f(gather_items<T, Rank>(alike, default_device::current()))).cpu();
-    made.block_until_ready();
-    if (made.shape()[0] != static_cast<index_t>(alike.size())) {
-      throw shape_mismatch(concat("a batch of ", alike.size(), " items came back as a tensor of ",
-                                  to_string(made.shape()), "; it must have a row for each"));
+/// The rows of tensors that a device computes, as results on the CPU: a batch's, in order. Those of
+/// one tensor share its memory.
+template <class Out>
+class rows_in_flight final : public flight<Out> {
+ public:
+  /// Calls `f(gathered)` for the items of each shape by themselves, and does not wait for what it
+  /// computes. Throws `shape_mismatch` where that does not have a row for each.
+  template <class T, std::size_t Rank, class F>
+  rows_in_flight(F f, std::span<const tensor<T, Rank>> batch) {
+    std::vector<std::size_t> left(batch.size());
+    for (std::size_t i = 0; i < left.size(); ++i) left[i] = i;
+    while (!left.empty()) {
+      const auto others = std::stable_partition(
+          left.begin(), left.end(), [&, form = batch[left.front()].shape()](std::size_t i) {
+            return batch[i].shape() == form;
+          });
+      std::vector<std::size_t> alike(left.begin(), others);
+      left.erase(left.begin(), others);
+      std::vector<const tensor<T, Rank>*> items;
+      for (const std::size_t i : alike) items.push_back(&batch[i]);
+      const batch_tensor<Out> computed(f(gather_items<T, Rank>(items, default_device::current())));
+      if (computed.shape()[0] != static_cast<index_t>(alike.size())) {
+        throw shape_mismatch(concat("a batch of ", alike.size(), " items came back as a tensor of ",
+                                    to_string(computed.shape()), "; it must have a row for each"));
+      }
+      parts_.push_back({std::move(alike), computed.cpu()});
     }
-    for (auto i = left.begin(); i != others; ++i)
-      rows[*i].emplace(made.row(static_cast<index_t>(i - left.begin())));
-    left.erase(left.begin(), others);
   }
-  results.clear();
-  for (std::optional<Out>& row : rows) results.push_back(*std::move(row));
-}
+
+  void tell(const std::function<void()>& told) override {
+    for (const part& p : parts_)
+      when_ready(p.rows.memory(), [told](const std::exception_ptr&) { told(); });
+  }
+
+  [[nodiscard]] bool has_landed() const override {
+    return std::all_of(parts_.begin(), parts_.end(),
+                       [](const part& p) { return p.rows.is_ready(); });
+  }
+
+  void land(std::vector<Out>& results) override {
+    std::vector<std::optional<Out>> rows;
+    for (const part& p : parts_) {
+      p.rows.block_until_ready();
+      rows.resize(rows.size() + p.items.size());
+    }
+    for (const part& p : parts_) {
+      for (std::size_t i = 0; i < p.items.size(); ++i)
+        rows[p.items[i]].emplace(p.rows.row(static_cast<index_t>(i)));
+    }
+    results.clear();
+    for (std::optional<Out>& row : rows) results.push_back(*std::move(row));
+  }
+
+ private:
+  struct part {
+    std::vector<std::size_t> items;  // whose rows these are
+    batch_tensor<Out> rows;
+  };
+
+  std::vector<part> parts_;
+};
 
 }  // namespace topos::detail

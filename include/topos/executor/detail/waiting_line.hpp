@@ -100,13 +100,13 @@ class waiting_line {
                                                            : time_point::max();
   }
 
-  /// Takes the next batch for a replica: the oldest, by priorities with ageing, and those that may
+  /// Takes the next batch for a slot: the oldest, by priorities with ageing, and those that may
   /// share its batch.
-  void take(selection& to, std::size_t replica, time_point now) {
+  void take(selection& to, std::size_t slot, time_point now) {
     if (levels_.size() == 1 && options_.look_ahead == 0 && std::is_empty_v<Parameters>)
-      take_in_order(to, replica, now);
+      take_in_order(to, slot, now);
     else
-      take_alike(to, replica, now);
+      take_alike(to, slot, now);
   }
 
  private:
@@ -141,13 +141,13 @@ class waiting_line {
              (cost <= options_.max_batch_cost && next.cost <= options_.max_batch_cost - cost)));
   }
 
-  void start(selection& to, entry_ptr e, std::size_t replica) {
+  void start(selection& to, entry_ptr e, std::size_t slot) {
     count_out(*e, phase::running);
-    e->replica = replica;
+    e->slot = slot;
     to.entries.push_back(std::move(e));
   }
 
-  void take_in_order(selection& to, std::size_t replica, time_point now) {
+  void take_in_order(selection& to, std::size_t slot, time_point now) {
     ring<entry_ptr>& level = levels_.front();
     std::size_t cost = 0;
     for (forget(level); !level.empty(); forget(level)) {
@@ -158,11 +158,11 @@ class waiting_line {
       }
       if (!fits(to.entries.size(), cost, next)) break;
       cost += next.cost;
-      start(to, level.pop_front(), replica);
+      start(to, level.pop_front(), slot);
     }
   }
 
-  void take_alike(selection& to, std::size_t replica, time_point now) {
+  void take_alike(selection& to, std::size_t slot, time_point now) {
     gather(to, now);
     if (!to.candidates.empty()) {
       const entry& leader = *to.candidates.front().second;
@@ -180,7 +180,7 @@ class waiting_line {
           continue;  // a cheaper one may follow
         }
         cost += e->cost;
-        start(to, std::move(levels_[e->priority][e->position]), replica);
+        start(to, std::move(levels_[e->priority][e->position]), slot);
       }
     }
     for (auto& level : levels_) forget(level);
