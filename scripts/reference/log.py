@@ -1,21 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prints the polynomial of include/topos/expr/detail/xsimd_log.hpp: p with log(1 + r) near r + r^2 p(r) for |r| <= 1/3.
+"""Prints what include/topos/expr/detail/xsimd_log.hpp computes logarithms with.
 
-Of least relative error, by Lawson's reweighted least squares (C. L. Lawson, 1961) on Chebyshev nodes, in double.
+The polynomials p with log(1 + r) near r + r^2 p(r): of least relative error, by Lawson's reweighted least squares
+(C. L. Lawson, 1961) on Chebyshev nodes, in long double where it matters. The table of c near 1 / m, and -log c, by the
+first four binary digits of m in [3/4, 3/2): of the numbers about the middle of an interval those whose logarithm is
+nearest to a float's value.
 """
+from decimal import Decimal, getcontext
+
 import numpy as np
 
-DEGREE = 8
 NODES = 4000
 STEPS = 400
+TRIED = 20000
 
 
-def main():
-    r = np.cos(np.pi * (np.arange(NODES) + 0.5) / NODES) / 3
-    exact = np.log1p(r)
-    wanted = (exact - r) / r**2
-    scale = np.abs(r**2 / exact)  # of an error of p, in the result
-    powers = np.vander(3 * r, DEGREE + 1, increasing=True)
+def polynomial(degree, low, high):
+    r = (low + high) / 2 + (high - low) / 2 * np.cos(np.pi * (np.arange(NODES) + 0.5) / NODES)
+    wide = np.longdouble(r)
+    exact = np.log1p(wide)
+    wanted = np.float64((exact - wide) / wide**2)
+    scale = np.abs(np.float64(wide**2 / exact))  # of an error of p, in the result
+    powers = np.vander(r / high, degree + 1, increasing=True)
     weights = np.ones(NODES)
     for _ in range(STEPS):
         by = np.sqrt(weights) * scale
@@ -23,10 +29,31 @@ def main():
         error = np.abs(powers @ coefficients - wanted) * scale
         weights *= error / error.max() + 1e-9
         weights /= weights.mean()
-    print("largest relative error:", error.max())
-    for c in coefficients * 3.0 ** np.arange(DEGREE + 1):
-        print(f"{np.float32(c):.8g}")
+    print(f"p on [{low:.4f}, {high:.4f}], largest relative error {error.max():.2e}:")
+    for c in coefficients / high ** np.arange(degree + 1):
+        print(f"  {np.float32(c):.9g}")
+
+
+def table():
+    getcontext().prec = 40
+    print("first m, c, -log c, its relative error:")
+    for digits in range(16):
+        first = 1 + digits / 16 if digits < 8 else (1 + digits / 16) / 2
+        width = 1 / 16 if digits < 8 else 1 / 32
+        c = np.float32(1 / (first + width / 2))
+        tried = [np.float32(1)] if digits in (0, 15) else (
+            c.view(np.int32) + np.arange(-TRIED, TRIED, dtype=np.int32)).view(np.float32)
+        best = None
+        for c in tried:
+            exact = -Decimal(float(c)).ln()
+            rounded = np.float32(float(exact))
+            error = abs((Decimal(float(rounded)) - exact) / exact) if exact else Decimal(0)
+            if best is None or error < best[0]:
+                best = error, c, rounded
+        print(f"  {first:.5f} {best[1]:.9g} {best[2]:.9g} {float(best[0]):.1e}")
 
 
 if __name__ == "__main__":
-    main()
+    polynomial(8, -1 / 3, 1 / 3)
+    polynomial(3, -1 / 32, 1 / 16)
+    table()

@@ -208,8 +208,10 @@ struct minimum_op : widening {
   }
   template <class B>
   B lanes(const B& a, const B& b) const {
-    if constexpr (lane::numbers<B>)
-      return lane::select((a < b) | lane::differs(a, a), a, b);
+    if constexpr (floating_lanes<B>)
+      return lane::select(a == a, lane::min(a, b), a);
+    else if constexpr (lane::numbers<B>)
+      return lane::select(a < b, a, b);
     else
       return a & b;
   }
@@ -222,8 +224,10 @@ struct maximum_op : widening {
   }
   template <class B>
   B lanes(const B& a, const B& b) const {
-    if constexpr (lane::numbers<B>)
-      return lane::select((a > b) | lane::differs(a, a), a, b);
+    if constexpr (floating_lanes<B>)
+      return lane::select(a == a, lane::max(a, b), a);
+    else if constexpr (lane::numbers<B>)
+      return lane::select(a > b, a, b);
     else
       return a | b;
   }
