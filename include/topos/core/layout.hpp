@@ -46,7 +46,7 @@ template <std::size_t N, std::size_t Rank>
 [[nodiscard]] layout<N> broadcast_layout(const layout<Rank>& l, const shape<N>& extents) {
   static_assert(N >= Rank, "topos: broadcasting takes no axes away");
   layout<N> result{l.offset, extents, {}};
-  for (std::size_t axis = 0; axis < Rank; ++axis) {
+  for (std::size_t axis = 0; axis != Rank; ++axis) {
     const std::size_t to = axis + N - Rank;
     result.strides[to] = l.extents[axis] == extents[to] ? l.strides[axis] : 0;
   }
@@ -73,7 +73,7 @@ struct permute_view {
   std::array<std::size_t, Rank> axes;
   [[nodiscard]] layout<Rank> operator()(const layout<Rank>& l) const {
     layout<Rank> result = l;
-    for (std::size_t axis = 0; axis < Rank; ++axis) {
+    for (std::size_t axis = 0; axis != Rank; ++axis) {
       result.extents[axis] = l.extents[axes[axis]];
       result.strides[axis] = l.strides[axes[axis]];
     }
@@ -87,7 +87,7 @@ struct flip_view {
   std::array<bool, Rank> flipped;
   [[nodiscard]] layout<Rank> operator()(const layout<Rank>& l) const {
     layout<Rank> result = l;
-    for (std::size_t axis = 0; axis < Rank; ++axis) {
+    for (std::size_t axis = 0; axis != Rank; ++axis) {
       if (!flipped[axis] || l.extents[axis] == 0) continue;
       result.offset += (l.extents[axis] - 1) * l.strides[axis];
       result.strides[axis] = -l.strides[axis];
@@ -103,7 +103,7 @@ struct expand_view {
   std::size_t before;
   [[nodiscard]] layout<Rank> operator()(const layout<Rank - 1>& l) const {
     layout<Rank> result{l.offset, {}, {}};
-    for (std::size_t axis = 0; axis < Rank; ++axis) {
+    for (std::size_t axis = 0; axis != Rank; ++axis) {
       if (axis == before) {
         result.extents[axis] = 1;
         continue;
@@ -123,7 +123,7 @@ struct pick_view {
   index_t index;
   [[nodiscard]] layout<Rank> operator()(const layout<Rank + 1>& l) const {
     layout<Rank> result{l.offset + index * l.strides[picked], {}, {}};
-    for (std::size_t axis = 0; axis < Rank; ++axis) {
+    for (std::size_t axis = 0; axis != Rank; ++axis) {
       result.extents[axis] = l.extents[axis + (axis >= picked ? 1 : 0)];
       result.strides[axis] = l.strides[axis + (axis >= picked ? 1 : 0)];
     }
@@ -150,7 +150,7 @@ struct range_view {
   shape<Rank> count;
   [[nodiscard]] layout<Rank> operator()(const layout<Rank>& l) const {
     layout<Rank> result = l;
-    for (std::size_t axis = 0; axis < Rank; ++axis) {
+    for (std::size_t axis = 0; axis != Rank; ++axis) {
       result.offset += first[axis] * l.strides[axis];
       result.strides[axis] = step[axis] * l.strides[axis];
       result.extents[axis] = count[axis];

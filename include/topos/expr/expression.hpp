@@ -90,14 +90,15 @@ template <class Elements, std::size_t Rank, std::size_t N>
   const layout<N> whole = broadcast_layout(l, w.extents);
   strided_rows<Elements, N> result{elements, whole.offset, 1, w.axes - 1, {}, {}};
   result.strides[0] = 0;
-  if constexpr (N == 0) return result;
-  for (int axis = 0; axis < w.axes; ++axis) {
-    const index_t stride = whole.strides[w.last[axis]];
-    if (axis == w.axes - 1) {
-      result.step = stride;
-    } else {
-      result.extents[axis] = w.sizes[axis];
-      result.strides[axis] = stride;
+  if constexpr (N != 0) {
+    for (int axis = 0; axis < w.axes; ++axis) {
+      const index_t stride = whole.strides[w.last[axis]];
+      if (axis == w.axes - 1) {
+        result.step = stride;
+      } else {
+        result.extents[axis] = w.sizes[axis];
+        result.strides[axis] = stride;
+      }
     }
   }
   return result;
@@ -137,7 +138,7 @@ struct [[nodiscard]] strided_node : lazy {
       source.traffic(all);
     } else if constexpr (requires { source.elements().data; }) {
       std::size_t bytes = sizeof(value_type);
-      for (std::size_t axis = 0; axis < Rank; ++axis) {
+      for (std::size_t axis = 0; axis != Rank; ++axis) {
         if (where.strides[axis] != 0) bytes *= static_cast<std::size_t>(where.extents[axis]);
       }
       all.push_back({source.elements().data + where.offset, bytes});

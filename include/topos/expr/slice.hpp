@@ -63,7 +63,7 @@ class slice_view {
 
   slice_view(const shape<Rank>& extents, [[maybe_unused]] std::source_location where,
              I... indices) {
-    for (std::size_t axis = 0; axis < Rank; ++axis) {
+    for (std::size_t axis = 0; axis != Rank; ++axis) {
       first_[axis] = 0;
       step_[axis] = 1;
       count_[axis] = extents[axis];
@@ -76,7 +76,7 @@ class slice_view {
   [[nodiscard]] layout<rank> operator()(const layout<Rank>& l) const {
     layout<rank> result{l.offset, {}, {}};
     std::size_t to = 0;
-    for (std::size_t axis = 0; axis < Rank; ++axis) {
+    for (std::size_t axis = 0; axis != Rank; ++axis) {
       result.offset += first_[axis] * l.strides[axis];
       if (!kept_[axis]) continue;
       result.extents[to] = count_[axis];

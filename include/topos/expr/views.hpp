@@ -33,7 +33,7 @@ template <operand X>
   constexpr std::size_t rank = detail::node_t<X>::rank;
   detail::permute_view<rank> view{};
   std::array<bool, rank> seen{};
-  for (std::size_t i = 0; i < rank; ++i) {
+  for (std::size_t i = 0; i != rank; ++i) {
     view.axes[i] = detail::checked_axis("permute", axes[i], rank, where);
     if (std::exchange(seen[view.axes[i]], true)) {
       throw invalid_argument(detail::concat("permute: axis ", axes[i], " is named twice"), where);
@@ -47,7 +47,7 @@ template <operand X>
 [[nodiscard]] auto transpose(const X& x) {
   constexpr std::size_t rank = detail::node_t<X>::rank;
   detail::permute_view<rank> view{};
-  for (std::size_t i = 0; i < rank; ++i) view.axes[i] = rank - 1 - i;
+  for (std::size_t i = 0; i != rank; ++i) view.axes[i] = rank - 1 - i;
   return detail::seen_as(x, view);
 }
 
@@ -57,7 +57,7 @@ template <operand X>
                             std::source_location where = std::source_location::current()) {
   constexpr std::size_t rank = detail::node_t<X>::rank;
   detail::permute_view<rank> view{};
-  for (std::size_t i = 0; i < rank; ++i) view.axes[i] = i;
+  for (std::size_t i = 0; i != rank; ++i) view.axes[i] = i;
   std::swap(view.axes[detail::checked_axis("swapaxes", first, rank, where)],
             view.axes[detail::checked_axis("swapaxes", second, rank, where)]);
   return detail::seen_as(x, view);

@@ -52,7 +52,7 @@ class walk_maker {
     w.extents = extents_;
     w.axes = 0;
     bool joins = false;  // whether the next axis joins the one before
-    for (std::size_t axis = 0; axis < Rank; ++axis) {
+    for (std::size_t axis = 0; axis != Rank; ++axis) {
       if (apart_ != 0 && axis == Rank - apart_) joins = false;
       if (extents_[axis] == 1) continue;
       if (joins) {

@@ -22,7 +22,7 @@ struct distance_finder {
   template <std::size_t N>
   void add(const layout<N>& l) {
     const layout<Rank> whole = broadcast_layout(l, extents);
-    for (std::size_t axis = 0; axis < Rank; ++axis) {
+    for (std::size_t axis = 0; axis != Rank; ++axis) {
       distances[axis] += whole.strides[axis] < 0 ? -whole.strides[axis] : whole.strides[axis];
     }
   }
@@ -50,7 +50,7 @@ struct reduction_order {
       return extents[a] != 1 && found.distances[a] > found.distances[b];
     };
     // By insertion, which keeps the order of equals.
-    for (std::size_t axis = 0; axis < Rank; ++axis) {
+    for (std::size_t axis = 0; axis != Rank; ++axis) {
       std::size_t at = axis;
       for (; at > 0 && before(axis, sorted[at - 1]); --at) sorted[at] = sorted[at - 1];
       sorted[at] = axis;
@@ -73,7 +73,7 @@ struct reduction_order {
 
   /// All axes in their own order, as one row of elements.
   explicit reduction_order(const shape<Rank>& extents) {
-    for (std::size_t axis = 0; axis < Rank; ++axis) {
+    for (std::size_t axis = 0; axis != Rank; ++axis) {
       axes.axes[axis] = axis;
       reduced *= extents[axis];
     }
@@ -85,7 +85,7 @@ template <std::size_t Rank>
 [[nodiscard]] permute_view<Rank> with_last(std::size_t axis) {
   permute_view<Rank> view{};
   std::size_t to = 0;
-  for (std::size_t i = 0; i < Rank; ++i) {
+  for (std::size_t i = 0; i != Rank; ++i) {
     if (i != axis) view.axes[to++] = i;
   }
   view.axes[Rank - 1] = axis;

@@ -18,7 +18,7 @@ template <std::size_t Split, expression E>
   constexpr std::size_t rank = E::rank;
   shape<2> extents{1, 1};
   const shape<rank> all = e.shape();
-  for (std::size_t axis = 0; axis < rank; ++axis) extents[axis < Split ? 0 : 1] *= all[axis];
+  for (std::size_t axis = 0; axis != rank; ++axis) extents[axis < Split ? 0 : 1] *= all[axis];
   if constexpr (is_memory<E>) {
     // Each group is one axis if each of its axes goes on where the next one ends.
     layout<2> merged{e.where.offset, extents, {1, 1}};
@@ -54,7 +54,7 @@ template <std::size_t Rank, std::size_t N>
     order.axes[(last ? Rank - N : 0) + i] = axis;
   }
   std::size_t to = last ? 0 : N;
-  for (std::size_t axis = 0; axis < Rank; ++axis) {
+  for (std::size_t axis = 0; axis != Rank; ++axis) {
     if (!taken[axis]) order.axes[to++] = axis;
   }
   return order;

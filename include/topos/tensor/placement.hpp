@@ -146,7 +146,7 @@ template <expression E>
 template <element T, std::size_t Rank>
 T tensor<T, Rank>::item(const topos::shape<Rank>& index, std::source_location where) const {
   index_t number = 0;
-  for (std::size_t axis = 0; axis < Rank; ++axis) {
+  for (std::size_t axis = 0; axis != Rank; ++axis) {
     const index_t extent = extents_[axis];
     const index_t i = index[axis] < 0 ? index[axis] + extent : index[axis];
     if (i < 0 || i >= extent) {

@@ -63,7 +63,7 @@ template <std::size_t To, std::size_t Rank>
 [[nodiscard]] shape<To> shape_after(const shape<Rank>& extents, const axis_set<Rank>& set) {
   shape<To> result{};
   std::size_t to = 0;
-  for (std::size_t axis = 0; axis < Rank; ++axis) {
+  for (std::size_t axis = 0; axis != Rank; ++axis) {
     if (!set[axis])
       result[to++] = extents[axis];
     else if (To == Rank)
@@ -165,7 +165,7 @@ struct mean_finish {
 template <std::size_t Rank>
 [[nodiscard]] index_t count_reduced(const shape<Rank>& extents, const axis_set<Rank>& set) {
   index_t count = 1;
-  for (std::size_t axis = 0; axis < Rank; ++axis) count *= set[axis] ? extents[axis] : 1;
+  for (std::size_t axis = 0; axis != Rank; ++axis) count *= set[axis] ? extents[axis] : 1;
   return count;
 }
 

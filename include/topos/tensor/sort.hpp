@@ -186,7 +186,7 @@ template <operand X>
       // Through memory whose last axis it is, and back.
       const permute_view<rank> there = with_last<rank>(along);
       permute_view<rank> back{};
-      for (std::size_t i = 0; i < rank; ++i) back.axes[there.axes[i]] = i;
+      for (std::size_t i = 0; i != rank; ++i) back.axes[there.axes[i]] = i;
       const tensor<T, rank> moved(e.viewed(extents, there), where);
       auto results = sorted_rows(moved.node(), asked, where);
       const auto returned = [&](auto& part) {

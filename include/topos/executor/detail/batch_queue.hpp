@@ -76,7 +76,8 @@ class batch_queue : public work_lane,
     }
     enqueue(made, how.stop.stop_requested());
     if (how.stop.stop_possible())
-      made->stop.emplace(std::move(how.stop), typename entry::on_stop{made.get()});
+      static_cast<void>(
+          made->stop.emplace(std::move(how.stop), typename entry::on_stop{made.get()}));
     return future<Out>(made);
   }
 

@@ -63,8 +63,7 @@ auto mask_cast(const xsimd::batch_bool<T, A>& m) {
   using target = xsimd::batch_bool<To, A>;
   if constexpr (std::is_same_v<To, T>) {
     return m;
-  } else if constexpr (std::is_same_v<typename target::register_type,
-                                      typename xsimd::batch_bool<T, A>::register_type>) {
+  } else if constexpr (requires { target(m.data); }) {
     return target(m.data);
   } else {
     bool values[target::size];
