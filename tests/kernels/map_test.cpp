@@ -5,8 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <source_location>
+#include <topos/expr/generators.hpp>
+#include <topos/expr/reshape.hpp>
+#include <topos/expr/slice.hpp>
 #include <topos/kernels/map.hpp>
 #include <topos/tensor/creation.hpp>
+#include <topos/tensor/reduction.hpp>
 #include <vector>
 
 #include "../support/devices.hpp"
@@ -59,6 +63,27 @@ TEST(map, of_many_short_rows_is_whole) {
     std::vector<float> expected = in;
     for (std::size_t i = 0; i < in.size(); ++i) expected[i] *= column[i / 3];
     EXPECT_EQ(values_of(y), expected);
+  });
+}
+
+// Results that are so large go past the caches.
+TEST(map, of_a_large_result_is_whole) {
+  constexpr index_t n = static_cast<index_t>(topos::detail::bytes_past_caches / sizeof(double)) + 5;
+  on_each_device([](topos::device d) {
+    const tensor<double, 1> x = topos::arange<double>(0, n, 1, d);
+    const tensor<double, 1> row = 2.0 * x;
+    const tensor<double, 2> rows = topos::reshape(x, {1, n}) + topos::zeros<double, 2>({2, 1}, d);
+    tensor<double, 1> doubled = x;
+    doubled += x;  // into memory that it reads
+    tensor<double, 1> shifted = topos::full<double, 1>({n + 3}, 7, d);
+    shifted.slice(topos::range{1, n + 1}) = x + 1.0;
+    EXPECT_EQ(sum(row != x + x).item(), 0);
+    EXPECT_EQ(sum(rows != x).item(), 0);
+    EXPECT_EQ(sum(doubled != row).item(), 0);
+    EXPECT_EQ(sum(topos::slice(shifted, topos::range{1, n + 1}) != x + 1.0).item(), 0);
+    EXPECT_EQ(shifted.item({0}), 7);
+    EXPECT_EQ(shifted.item({n + 1}), 7);
+    EXPECT_EQ(shifted.item({n + 2}), 7);
   });
 }
 

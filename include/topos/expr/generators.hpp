@@ -3,7 +3,9 @@
 
 /// Arrays that follow from their index: expressions that read no memory.
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <topos/core/promotion.hpp>
 #include <topos/device/default_device.hpp>
 #include <topos/expr/expression.hpp>
@@ -30,11 +32,22 @@ template <class Elements, std::size_t Rank>
   return strided_node<source, Rank>(source{elements, d}, layout<Rank>::dense(extents));
 }
 
+// 0, 1, ... for each lane: a constant, which a loop keeps in a register.
+template <class T>
+struct lane_numbers {
+  alignas(64) T value[lane::width<T>];
+};
+template <class T>
+inline constexpr lane_numbers<T> ramp = [] {
+  lane_numbers<T> numbers{};
+  for (index_t i = 0; i < lane::width<T>; ++i) numbers.value[i] = static_cast<T>(i);
+  return numbers;
+}();
+
 /// Lane i holds the number o + i.
 template <class T>
 [[nodiscard]] inline auto numbers_from(index_t o) {
-  static const lane::batch<T> ramp = lane::generate<T>([](index_t i) { return static_cast<T>(i); });
-  return ramp + lane::splat(static_cast<T>(o));
+  return lane::load(ramp<T>.value) + lane::splat(static_cast<T>(o));
 }
 
 template <class T>
@@ -79,7 +92,7 @@ struct linspace_elements {
   T start;
   T stop;
   T step;
-  index_t last;  // the number that is `stop` itself; -1: none
+  index_t last;  // the number that is `stop` itself; the largest: none
 
   KOKKOS_FUNCTION T operator()(index_t o) const {
     return o == last ? stop : start + lane::rounded(static_cast<T>(o) * step);
@@ -89,11 +102,15 @@ struct linspace_elements {
   [[nodiscard]] auto lanes(index_t o, Count /*count*/) const {
     // Whole numbers of 32 bits become floats rounded once, as from any wider type.
     constexpr index_t width = lane::width<T>;
-    if ((o + width > last && last >= 0) || o + width >= index_t{1} << 31) [[unlikely]] {
-      return lane::generate<T>([&](index_t i) { return (*this)(o + i); });
-    }
+    if (o > std::min(last, index_t{1} << 31) - width) [[unlikely]]
+      return one_by_one(o);
     const lane::batch<T> n = lane::to_float(numbers_from<std::int32_t>(o));
     return lane::splat(start) + lane::rounded(n * lane::splat(step));
+  }
+
+ private:
+  [[gnu::noinline, gnu::cold]] auto one_by_one(index_t o) const {
+    return lane::generate<T>([&](index_t i) { return (*this)(o + i); });
   }
 };
 
@@ -143,9 +160,10 @@ template <std::floating_point T>
   if (count < 0) throw invalid_argument(detail::concat("linspace: ", count, " numbers"), where);
   const index_t intervals = count > 1 ? count - 1 : 1;
   const T step = (stop - start) / static_cast<T>(intervals);
+  constexpr index_t none = std::numeric_limits<index_t>::max();
   return detail::generated(
-      detail::linspace_elements<T>{start, stop, step, count > 1 ? intervals : -1}, shape<1>{count},
-      d);
+      detail::linspace_elements<T>{start, stop, step, count > 1 ? intervals : none},
+      shape<1>{count}, d);
 }
 
 /// Ones on a diagonal, zeros elsewhere: an expression (rows, columns). Diagonal 1 is the one above

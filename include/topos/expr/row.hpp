@@ -256,7 +256,7 @@ constexpr index_t width_of_operation() {
 }
 
 template <class Op, class... Lanes>
-[[nodiscard]] inline auto call_lanes(const Op& op, const Lanes&... lanes) {
+[[nodiscard, gnu::always_inline]] inline auto call_lanes(const Op& op, const Lanes&... lanes) {
   if constexpr (has_lanes<Op, Lanes...>)
     return op.lanes(lanes...);
   else
@@ -287,8 +287,11 @@ struct operation_row_of<std::index_sequence<I...>, Op, Rows...> : part<I, Rows>.
   KOKKOS_FUNCTION value_type operator[](index_t j) const {
     return call(op, part<I, Rows>::row[j]...);
   }
-  template <class Count>
-  [[nodiscard]] auto lanes(index_t j, Count count) const {
+  // Always inline: a call would have the loop around it store all that it keeps in registers.
+  [[nodiscard, gnu::always_inline]] auto lanes(index_t j, lane::all all) const {
+    return call_lanes(op, part<I, Rows>::row.lanes(j, all)...);
+  }
+  [[nodiscard]] auto lanes(index_t j, index_t count) const {
     return call_lanes(op, part<I, Rows>::row.lanes(j, count)...);
   }
   template <int N>
@@ -313,7 +316,7 @@ struct operation_row_of<std::index_sequence<I...>, Op, Rows...> : part<I, Rows>.
     ((found = found != 0 ? found : part<I, Rows>::row.partner()), ...);
     return found;
   }
-  [[nodiscard]] auto lanes_pair(index_t j, index_t k) const {
+  [[nodiscard, gnu::always_inline]] auto lanes_pair(index_t j, index_t k) const {
     return combine(part<I, Rows>::row.lanes_pair(j, k)...);
   }
 
@@ -325,7 +328,7 @@ struct operation_row_of<std::index_sequence<I...>, Op, Rows...> : part<I, Rows>.
     return result;
   }
   template <class... Pairs>
-  [[nodiscard]] auto combine(const Pairs&... pairs) const {
+  [[nodiscard, gnu::always_inline]] auto combine(const Pairs&... pairs) const {
     const auto first = call_lanes(op, pairs.first...);
     return lane::pair<std::decay_t<decltype(first)>>{first, call_lanes(op, pairs.second...)};
   }

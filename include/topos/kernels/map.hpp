@@ -55,6 +55,7 @@ struct map_kernel {
   Target target;
   Rows rows;
   tiling tiles;
+  bool past_caches;
 
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team& team, index_t i) const {
@@ -74,8 +75,11 @@ struct map_kernel {
                            index_t past_c) const {
     if constexpr (Team::on_host) {
       for (; r < past_r; ++r) {
-        host_rows::assign(target.elements.data + target.start(r), target.step, rows.row(r), c,
-                          past_c);
+        auto* const to = target.elements.data + target.start(r);
+        if (past_caches)
+          host_rows::assign_past_caches(to, target.step, rows.row(r), c, past_c);
+        else
+          host_rows::assign(to, target.step, rows.row(r), c, past_c);
       }
     } else if (past_r - r == 1) {
       assign(team, target.elements.data + target.start(r), target.step, rows.row(r), c, past_c);
@@ -176,8 +180,14 @@ class map_plan {
   map_plan(const E& e, const buffer& out, const layout<rank>& target, const walk<rank>& w)
       : kernel_{rows_of(target_elements<value_type>{static_cast<value_type*>(out.data())}, target,
                         w),
-                e.rows(w), tiling::of(w, crosses(e, w))},
-        dense_(w.axes == 1 && kernel_.target.step == 1 && kernel_.rows.row(0).is_dense()) {}
+                e.rows(w), tiling::of(w, crosses(e, w)), false},
+        dense_(w.axes == 1 && kernel_.target.step == 1 && kernel_.rows.row(0).is_dense()) {
+    if (static_cast<std::size_t>(size()) < bytes_past_caches / sizeof(value_type)) return;
+    std::vector<buffer> reads;
+    e.collect(reads);
+    // What is read from the same memory is in the caches.
+    kernel_.past_caches = std::find(reads.begin(), reads.end(), out) == reads.end();
+  }
 
   // How far apart elements lie that are better computed together; 0: none are.
   [[nodiscard]] index_t distance() const {

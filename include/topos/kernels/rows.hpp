@@ -7,13 +7,15 @@
 #include <topos/backend/backend.hpp>
 #include <topos/expr/operations.hpp>
 #include <topos/expr/row.hpp>
+#include <topos/kernels/detail/past_caches.hpp>
 
 namespace topos::detail {
 
 namespace host_rows {
 
+// A function of its own, so that its loop has all registers.
 template <class T, class Row>
-inline void assign_dense(T* out, const Row& row, index_t first, index_t last) {
+[[gnu::noinline]] void assign_dense(T* out, const Row& row, index_t first, index_t last) {
   if constexpr (Row::width != 0) {
     index_t j = first;
     for (; j + Row::width <= last; j += Row::width) lane::store(out + j, row.lanes(j, lane::all{}));
@@ -37,6 +39,25 @@ inline void assign(T* out, index_t step, const Row& row, index_t first, index_t 
   } else {
     assign_dense(out, row, first, last);
   }
+}
+
+// Whole batches past the caches; says where the others begin.
+template <class T, class Row>
+[[gnu::noinline]] index_t stream_dense(T* out, const Row& row, index_t first, index_t last) {
+  index_t j = first;
+  for (; j + Row::width <= last; j += Row::width) stream(out + j, row.lanes(j, lane::all{}));
+  fence();
+  return j;
+}
+
+/// As `assign`, past the caches where that can be.
+template <class T, class Row>
+inline void assign_past_caches(T* out, index_t step, const Row& row, index_t first, index_t last) {
+  if constexpr (std::decay_t<decltype(row.dense())>::width != 0) {
+    if (step == 1 && row.is_dense() && can_stream(out + first))
+      first = stream_dense(out, row.dense(), first, last);
+  }
+  assign(out, step, row, first, last);
 }
 
 /// Pairs of whole batches from columns [first, last) and the same `distance` further on.

@@ -199,8 +199,9 @@ struct power_op : widening {
     const T result = product(x, T(1));
     return whole < 0 ? T(1) / result : result;
   }
+  // Always inline: a call would have the loop around it store all its constants.
   template <floating_lanes B>
-  B lanes(const B& x) const {
+  [[gnu::always_inline]] B lanes(const B& x) const {
     if (by == way::root) return lane::sqrt(x);
     if (by == way::square) return multiply_op{}.lanes(x, x);
     if (by == way::cube) return multiply_op{}.lanes(x * x, x);
@@ -210,7 +211,7 @@ struct power_op : widening {
  private:
   // Out of line: what is inlined into a loop should be short.
   template <class B>
-  [[gnu::noinline]] B rare(const B& x) const {
+  [[gnu::noinline, gnu::cold]] B rare(const B& x) const {
     if (by == way::general) return lane::each(*this, x);
     const B one = lane::splat(T(1));
     const B result = product(x, one);

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Writing memory past the caches: what is written whole is not read before, and does not push out
+/// what the caches hold.
+
+#include <bit>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <topos/expr/lanes.hpp>
+
+#ifdef __SSE2__
+#include <immintrin.h>
+#endif
+
+namespace topos::detail {
+
+/// Results of at least so many bytes go past the caches: below that, who reads them next finds them
+/// there.
+inline constexpr std::size_t bytes_past_caches = std::size_t{32} << 20;
+
+/// Whether `stream` may write lanes to an address, and to those that follow it by whole lanes.
+template <class T>
+[[nodiscard]] bool can_stream(const T* to) {
+  return reinterpret_cast<std::uintptr_t>(to) % 64 == 0;
+}
+
+/// Lanes to memory past the caches, where the machine can; not before `fence` do others see them
+/// ahead of what is written next.
+template <class T, class Lanes>
+void stream(T* to, const Lanes& lanes) {
+#ifdef __SSE2__
+  if constexpr (TOPOS_HAS_XSIMD != 0 && std::same_as<Lanes, lane::batch<T>>) {
+#ifdef __AVX512F__
+    if constexpr (sizeof(lanes) == 64)
+      return _mm512_stream_si512(reinterpret_cast<__m512i*>(to), std::bit_cast<__m512i>(lanes));
+#endif
+#ifdef __AVX__
+    if constexpr (sizeof(lanes) == 32)
+      return _mm256_stream_si256(reinterpret_cast<__m256i*>(to), std::bit_cast<__m256i>(lanes));
+#endif
+    if constexpr (sizeof(lanes) == 16)
+      return _mm_stream_si128(reinterpret_cast<__m128i*>(to), std::bit_cast<__m128i>(lanes));
+  }
+#endif
+  lane::store(to, lanes);
+}
+
+inline void fence() {
+#ifdef __SSE2__
+  _mm_sfence();
+#endif
+}
+
+}  // namespace topos::detail
