@@ -3,6 +3,7 @@
 /// What batching costs by itself: models that do nothing, or a known amount of work.
 
 #include <benchmark/benchmark.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <chrono>
@@ -158,7 +159,49 @@ void padded(benchmark::State& state, topos::executor_options options) {
   state.counters["mean_batch"] =
       static_cast<double>(b.stats().done) / static_cast<double>(b.stats().batches());
 }
-// Ten times as much as there is room for, each refused at once: the slowest of all refusals too.
+[[nodiscard]] long peak_kilobytes() {
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  return used.ru_maxrss;
+}
+
+// For a minute ten times as many items as the model can do, which are refused where there is no
+// room: how long that takes, and how much memory is added to what the first second takes.
+void overload(benchmark::State& state) {
+  using clock = std::chrono::steady_clock;
+  constexpr auto whole = std::chrono::seconds(60);
+  topos::batcher<int, float> b(busy_model{1}, {.devices = {topos::cpu()},
+                                               .max_batch_size = batch_size,
+                                               .queue_capacity = 1024,
+                                               .full = topos::when_full::fail});
+  std::int64_t offered = 0;
+  std::int64_t refused = 0;
+  std::int64_t late = 0;
+  clock::duration slowest{};
+  long before = 0;
+  for (auto _ : state) {
+    const auto began = clock::now();
+    for (auto now = began; now - began < whole; now = clock::now()) {
+      if (before == 0 && now - began > std::chrono::seconds(1)) before = peak_kilobytes();
+      if (now - began < std::chrono::microseconds(offered)) continue;
+      const bool full = b.submit(static_cast<int>(offered)).is_ready();
+      const auto took = clock::now() - now;
+      ++offered;
+      if (!full) continue;
+      ++refused;
+      late += took > std::chrono::milliseconds(1) ? 1 : 0;
+      slowest = std::max(slowest, took);
+    }
+  }
+  state.SetItemsProcessed(offered);
+  state.counters["refused"] = static_cast<double>(refused);
+  state.counters["refused_late"] = static_cast<double>(late);
+  state.counters["slowest_us"] = std::chrono::duration<double, std::micro>(slowest).count();
+  state.counters["added_kb"] = static_cast<double>(peak_kilobytes() - before);
+}
+BENCHMARK(overload)->Name("overload/topos/cpu/60s")->Iterations(1)->UseRealTime();
+
+// Items for which there is no room, each refused at once: the slowest of all refusals too.
 void refused_item(benchmark::State& state) {
   std::latch over(1);
   {
