@@ -24,6 +24,8 @@ inline void pause_core() noexcept {
 class spinner {
  public:
   using duration = std::chrono::nanoseconds;
+  /// Longer than who sleeps takes to wake, to answer, and to wake the other.
+  static constexpr duration for_another_thread{100'000};
   /// Spins for `longest` at most; always for so long unless it adapts.
   explicit spinner(duration longest = duration(20'000), bool adapts = true) noexcept
       : longest_(longest), adapts_(adapts) {}
@@ -32,15 +34,16 @@ class spinner {
   template <class Ready>
   [[nodiscard]] bool operator()(Ready ready) noexcept {
     if (ready()) return true;
-    // Tried again now and then, for times that have become better.
+    // Tried again now and then, and for as long as can be: of two threads that wait for each other,
+    // each in its sleep, one has to stay awake first.
     if (budget_ < shortest && ++refused_ % 64 != 0) return false;
     const turn mine;
     if (!mine.taken) return false;
-    const auto end = std::chrono::steady_clock::now() + std::max(budget_, shortest);
+    const auto end = std::chrono::steady_clock::now() + (budget_ < shortest ? longest_ : budget_);
     do {
       for (int i = 0; i < 16; ++i) {
         if (ready()) {
-          budget_ = std::min(longest_, 2 * std::max(budget_, shortest));
+          budget_ = longest_;
           return true;
         }
         pause_core();

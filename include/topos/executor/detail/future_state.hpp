@@ -27,7 +27,7 @@ class future_state {
 
   void wait() const {
     if (is_ready()) return;
-    thread_local spinner spin;
+    thread_local spinner spin(spinner::for_another_thread);
     if (spin([&] { return is_ready(); })) return;
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return is_ready(); });

@@ -184,7 +184,7 @@ class schedule {
       explicit here(const schedule* s) noexcept { serving() = s; }
       ~here() { serving() = nullptr; }
     } here(this);
-    spinner spin;
+    spinner spin(spinner::for_another_thread);
     std::unique_lock lock(mutex_);
     std::size_t slot = replica * work_lane::slots;  // that is free
     work_lane* in_flight = nullptr;                 // whose batch is in the other one
