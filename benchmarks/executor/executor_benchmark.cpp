@@ -159,6 +159,14 @@ void padded(benchmark::State& state, topos::executor_options options) {
   state.counters["mean_batch"] =
       static_cast<double>(b.stats().done) / static_cast<double>(b.stats().batches());
 }
+BENCHMARK_CAPTURE(padded, plain, {.max_batch_size = 32})
+    ->Name("executor/padded/plain/cpu/32")
+    ->UseRealTime();
+BENCHMARK_CAPTURE(padded, sorted,
+                  {.max_batch_size = 256, .max_batch_cost = 32 * 54, .look_ahead = 512})
+    ->Name("executor/padded/sorted/cpu/32")
+    ->UseRealTime();
+
 [[nodiscard]] long peak_kilobytes() {
   rusage used{};
   getrusage(RUSAGE_SELF, &used);
@@ -227,13 +235,5 @@ void refused_item(benchmark::State& state) {
   }
 }
 BENCHMARK(refused_item)->Name("executor/refused/topos/cpu/1")->UseRealTime();
-
-BENCHMARK_CAPTURE(padded, plain, {.max_batch_size = 32})
-    ->Name("executor/padded/plain/cpu/32")
-    ->UseRealTime();
-BENCHMARK_CAPTURE(padded, sorted,
-                  {.max_batch_size = 256, .max_batch_cost = 32 * 54, .look_ahead = 512})
-    ->Name("executor/padded/sorted/cpu/32")
-    ->UseRealTime();
 
 }  // namespace

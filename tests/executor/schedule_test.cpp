@@ -84,29 +84,31 @@ class flying_lane final : public work_lane {
   std::size_t in_[6] = {};
 };
 
+// What one of some replicas writes down of a lane's flights; `stopping`: it ends with the last.
+std::vector<std::string> flights(std::size_t batches, std::size_t lost, std::size_t replicas,
+                                 std::size_t replica, bool stopping) {
+  topos::manual_time time;
+  schedule work(time, replicas);
+  std::vector<std::string> diary;
+  flying_lane lane(diary, batches, lost);
+  work.add(lane);
+  if (stopping) work.stop();
+  work.serve(replica);
+  return diary;
+}
+
 }  // namespace
 
 TEST(schedule, sends_a_batch_while_another_is_in_flight) {
-  topos::manual_time time;
-  schedule work(time, 3);
-  std::vector<std::string> diary;
-  flying_lane lane(diary, 3, 99);
-  work.add(lane);
-  work.stop();
-  work.serve(1);
-  EXPECT_EQ(diary, (std::vector<std::string>{"sent 0 in 2", "sent 1 in 3", "back 0", "sent 2 in 2",
-                                             "back 1", "back 2"}));
+  EXPECT_EQ(flights(3, 99, 3, 1, true),
+            (std::vector<std::string>{"sent 0 in 2", "sent 1 in 3", "back 0", "sent 2 in 2",
+                                      "back 1", "back 2"}));
 }
 
 TEST(schedule, lands_what_is_in_flight_on_a_lost_replica) {
-  topos::manual_time time;
-  schedule work(time, 2);
-  std::vector<std::string> diary;
-  flying_lane lane(diary, 4, 1);
-  work.add(lane);
-  work.serve(0);
-  EXPECT_EQ(diary, (std::vector<std::string>{"sent 0 in 0", "sent 1 in 1", "back 0", "sent 2 in 0",
-                                             "back 1", "back 2"}));
+  EXPECT_EQ(flights(4, 1, 2, 0, false),
+            (std::vector<std::string>{"sent 0 in 0", "sent 1 in 1", "back 0", "sent 2 in 0",
+                                      "back 1", "back 2"}));
 }
 
 TEST(schedule, runs_what_is_due_for_longest) {

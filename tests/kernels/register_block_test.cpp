@@ -21,10 +21,10 @@ namespace host_tile = topos::detail::host_tile;
 // A product and a sum, rounded once where the machine has an instruction for it.
 template <class T>
 T multiplied_and_added(T x, T y, T total) {
-#ifdef __FMA__
-  if constexpr (host_tile::has_simd<T>) return std::fma(x, y, total);
-#endif
-  return topos::detail::multiply_add(x, y, total);
+  if constexpr (host_tile::has_simd<T> && topos::lane::has_fma)
+    return std::fma(x, y, total);
+  else
+    return topos::detail::multiply_add(x, y, total);
 }
 
 // Element (i, j): a chain of multiply-adds from 0, added to what was there.

@@ -3,7 +3,6 @@
 
 /// Waiting without sleeping, as long as that pays.
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <thread>
