@@ -3,8 +3,10 @@
 # topos_nvcc_wrapper(<kokkos source> <variable>): Kokkos' nvcc_wrapper, fit for the nvcc of this machine.
 #
 # The wrapper's default architecture is one that CUDA 13 no longer knows, and it looks for nvcc on the
-# PATH alone. A copy in the build tree gets the oldest architecture this nvcc knows, and its full path; and it
-# lists a file's dependencies while it compiles that file, where the wrapper would preprocess it once more.
+# PATH alone. A copy in the build tree gets the oldest architecture this nvcc knows, and its full path; it
+# lists a file's dependencies while it compiles that file, where the wrapper would preprocess it once more; and
+# it puts its command so that ccache, where there is one, understands it. (ccache must go by the dependencies: by
+# itself it would compare what nvcc preprocesses for the device, and take a change of the host's code for none.)
 
 include_guard(GLOBAL)
 
@@ -30,7 +32,19 @@ function(topos_nvcc_wrapper source variable)
   set(oldest "sm_${CMAKE_MATCH_1}")
   file(READ "${source}/bin/nvcc_wrapper" text)
   string(REGEX REPLACE "\ndefault_arch=\"[a-z0-9_]+\"" "\ndefault_arch=\"${oldest}\"" text "${text}")
-  string(REGEX REPLACE "\nnvcc_compiler=nvcc\n" "\nnvcc_compiler=\"${TOPOS_NVCC}\"\n" text "${text}")
+  find_program(TOPOS_CCACHE ccache)
+  mark_as_advanced(TOPOS_CCACHE)
+  set(command "${TOPOS_NVCC}")
+  if(TOPOS_CCACHE)
+    set(command "env CCACHE_DEPEND=1 ${TOPOS_CCACHE} ${TOPOS_NVCC}")
+  endif()
+  string(REGEX REPLACE "\nnvcc_compiler=nvcc\n" "\nnvcc_compiler=\"${command}\"\n" text "${text}")
+  # Options out of the environment would not count for ccache.
+  string(REPLACE "\"$nvcc_compiler $cuda_args" "\"$nvcc_compiler $NVCC_APPEND_FLAGS $cuda_args" text "${text}")
+  string(REPLACE "\n#Run compilation command\n" "\nunset NVCC_APPEND_FLAGS\n#Run compilation command\n" text "${text}")
+  # ccache takes what follows -Xcompiler for options of its own, and the folders in it for text.
+  string(REPLACE " -Xcompiler $xcompiler_args\"" " -Xcompiler=$xcompiler_args\"" text "${text}")
+  string(REPLACE "  -maxrregcount|" "  -isystem|-maxrregcount|" text "${text}")
   string(REPLACE "nvcc_depfile_command=\"$nvcc_command -M $depfile_target_arg $depfile_output_arg\""
                  "nvcc_command=\"$nvcc_command -MD $depfile_target_arg \${depfile_output_arg/#-o/-MF}\"" text "${text}"
   )

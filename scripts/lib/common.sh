@@ -27,6 +27,7 @@ topos_sign_of() {
     g++) echo '!c++' ;;
     cmake) echo '!cmake' ;;
     ninja-build) echo '!ninja' ;;
+    ccache) echo '!ccache' ;;
     clang-format) echo '!clang-format' ;;
     python3) echo '!python3' ;;
     libxsimd-dev) echo 'xsimd/xsimd.hpp' ;;

@@ -8,12 +8,13 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <filesystem>
 #include <fstream>
 #include <ios>
 #include <limits>
 #include <topos/core/half.hpp>
 #include <type_traits>
+
+#include "../support/folders.hpp"
 
 namespace {
 
@@ -94,7 +95,7 @@ TYPED_TEST(every_half, keeps_infinity_and_nan) {
 }
 
 TEST(f16, converts_as_numpy) {
-  std::ifstream file(std::filesystem::path(TOPOS_TEST_DATA_DIR) / "core/f16.txt");
+  std::ifstream file(support::data_folder() / "core" / "f16.txt");
   ASSERT_TRUE(file) << "scripts/reference/io.py makes it";
   int count = 0;
   for (std::uint32_t from = 0, to = 0; file >> std::hex >> from >> to; ++count) {

@@ -5,13 +5,14 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <topos/core/promotion.hpp>
 #include <topos/io/npy.hpp>
 #include <tuple>
 #include <vector>
+
+#include "../support/folders.hpp"
 
 namespace {
 
@@ -62,8 +63,7 @@ static_assert(
 static_assert(topos::detail::scalar<long double> && !topos::detail::scalar<std::string>);
 
 std::vector<std::uint8_t> reference(const std::string& name) {
-  const std::filesystem::path folder = TOPOS_TEST_DATA_DIR;
-  return topos::read_npy<std::uint8_t>(folder / "expr" / (name + ".npy")).values;
+  return topos::read_npy<std::uint8_t>(support::data_folder() / "expr" / (name + ".npy")).values;
 }
 
 std::string_view name(std::size_t i) { return topos::to_string(static_cast<dtype>(i)); }

@@ -8,7 +8,6 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <filesystem>
 #include <limits>
 #include <sstream>
 #include <string>
@@ -17,6 +16,7 @@
 #include <vector>
 
 #include "../support/devices.hpp"
+#include "../support/folders.hpp"
 
 namespace support {
 
@@ -28,8 +28,7 @@ template <class T>
 std::vector<std::vector<T>> rows_of(const std::string& name) {
   using number = std::conditional_t<is_half<T>, std::uint16_t, T>;
   using stored = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, number>;
-  const std::filesystem::path folder = TOPOS_TEST_DATA_DIR;
-  const auto array = topos::read_npy<stored>(folder / "expr" / (name + ".npy"));
+  const auto array = topos::read_npy<stored>(data_folder() / "expr" / (name + ".npy"));
   const auto rows = static_cast<std::size_t>(array.shape.at(0));
   const std::size_t columns = array.values.size() / rows;
   std::vector<std::vector<T>> result(rows, std::vector<T>(columns));

@@ -18,6 +18,8 @@
 #include <system_error>
 #include <vector>
 
+#include "../support/folders.hpp"
+
 namespace topos_test {
 
 /// A new empty folder, removed with all that is in it.
@@ -66,7 +68,7 @@ inline std::string read_file(const std::filesystem::path& path) {
 
 /// A file that scripts/reference/io.py made.
 inline std::filesystem::path peer_file(std::string_view name) {
-  return std::filesystem::path(TOPOS_TEST_DATA_DIR) / "io" / name;
+  return support::data_folder() / "io" / name;
 }
 
 /// Whether a message has all of these parts.

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "../support/devices.hpp"
+#include "../support/folders.hpp"
 
 namespace support {
 
@@ -59,7 +60,7 @@ inline const std::vector<matmul_case>& matmul_cases() {
 
 template <class T>
 std::vector<T> linalg_data(const std::string& name) {
-  return topos::read_npy<T>(std::string(TOPOS_TEST_DATA_DIR) + "/linalg/" + name + ".npy").values;
+  return topos::read_npy<T>(data_folder() / "linalg" / (name + ".npy")).values;
 }
 
 /// How the script names T's kind of number, and the type in which it keeps results.

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -16,23 +15,16 @@
 #include <topos/io/npy.hpp>
 #include <vector>
 
+#include "../support/folders.hpp"
+
 namespace {
 
 using sentence_encoder::embedding;
 using sentence_encoder::encoder;
 using sentence_encoder::model;
+using support::model_folder;
 
-const std::filesystem::path data = std::filesystem::path(TOPOS_TEST_DATA_DIR) / "encoder";
-
-// The folder of the model, or empty.
-std::filesystem::path model_folder() {
-  if (const char* named = std::getenv("TOPOS_MODEL_DIR")) return named;
-#ifdef TOPOS_MODEL_DIR
-  return TOPOS_MODEL_DIR;
-#else
-  return {};
-#endif
-}
+const std::filesystem::path data = support::data_folder() / "encoder";
 
 #define REQUIRE_MODEL() \
   if (model_folder().empty()) GTEST_SKIP() << "no model: scripts/fetch_model gets it"

@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "../support/folders.hpp"
+
 namespace {
 
 using sentence_encoder::take_code_point;
@@ -127,7 +129,7 @@ TEST(word_reader, gives_up_on_words_over_100_characters) {
 }
 
 TEST(word_reader, makes_the_peers_words_of_every_code_point) {
-  std::ifstream digests(TOPOS_TEST_DATA_DIR "/wordpiece/code_points.txt");
+  std::ifstream digests(support::data_folder() / "wordpiece" / "code_points.txt");
   std::uint32_t first = 0;
   std::uint64_t expected = 0;
   std::uint32_t lines = 0;

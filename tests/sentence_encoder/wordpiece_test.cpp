@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -17,6 +16,8 @@
 #include <string_view>
 #include <thread>
 #include <vector>
+
+#include "../support/folders.hpp"
 
 namespace {
 
@@ -169,14 +170,7 @@ TEST(wordpiece, names_the_tokens_that_are_missing) {
   }
 }
 
-std::filesystem::path model_vocabulary() {
-  std::filesystem::path folder;
-#ifdef TOPOS_MODEL_DIR
-  folder = TOPOS_MODEL_DIR;
-#endif
-  if (const char* named = std::getenv("TOPOS_MODEL_DIR")) folder = named;
-  return folder.empty() ? folder : folder / "vocab.txt";
-}
+std::filesystem::path model_vocabulary() { return support::model_folder() / "vocab.txt"; }
 
 class wordpiece_of_the_model : public testing::Test {
  protected:
@@ -188,7 +182,7 @@ class wordpiece_of_the_model : public testing::Test {
 
   static void expect_the_models_ids(const std::string& texts, const std::string& reference,
                                     std::size_t max_tokens) {
-    const std::filesystem::path folder = TOPOS_TEST_DATA_DIR "/wordpiece";
+    const std::filesystem::path folder = support::data_folder() / "wordpiece";
     const wordpiece tokenizer(model_vocabulary(), max_tokens);
     const auto inputs = lines_of(folder / texts);
     const auto expected = lines_of(folder / reference);
@@ -214,7 +208,7 @@ TEST_F(wordpiece_of_the_model, gives_the_peers_ids_for_what_is_not_utf8) {
 
 TEST_F(wordpiece_of_the_model, may_be_shared_between_threads) {
   const wordpiece tokenizer(model_vocabulary());
-  const auto inputs = lines_of(TOPOS_TEST_DATA_DIR "/wordpiece/texts.txt");
+  const auto inputs = lines_of(support::data_folder() / "wordpiece" / "texts.txt");
   std::vector<ids> expected;
   for (const auto& input : inputs) expected.push_back(tokenizer.encode(input));
   std::vector<std::vector<ids>> results(4);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "devices.hpp"
+#include "folders.hpp"
 
 namespace support {
 
@@ -21,7 +22,7 @@ namespace support {
 class torch_case {
  public:
   explicit torch_case(const std::string& name)
-      : file_(std::string(TOPOS_TEST_DATA_DIR) + "/nn/" + name + ".safetensors") {}
+      : file_(data_folder() / "nn" / (name + ".safetensors")) {}
 
   [[nodiscard]] const topos::safetensors& file() const { return file_; }
 

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "../support/devices.hpp"
+#include "../support/folders.hpp"
 
 namespace {
 
@@ -31,9 +32,8 @@ struct printed_case {
 };
 
 std::vector<printed_case> cases_of(topos::dtype type) {
-  const std::string path = std::string(TOPOS_TEST_DATA_DIR) + "/tensor/print/" +
-                           std::string(topos::to_string(type)) + ".txt";
-  std::ifstream file(path);
+  const std::string name(topos::to_string(type));
+  std::ifstream file(support::data_folder() / "tensor" / "print" / (name + ".txt"));
   std::vector<printed_case> all;
   std::string word;
   for (std::string line; std::getline(file, line);) {

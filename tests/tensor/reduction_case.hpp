@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <topos/expr/views.hpp>
 #include <topos/io/npy.hpp>
@@ -18,13 +17,13 @@
 #include <vector>
 
 #include "../support/devices.hpp"
+#include "../support/folders.hpp"
 
 namespace support {
 
 template <class T>
 topos::npy_array<T> reductions_file(const std::string& name) {
-  const std::filesystem::path folder(TOPOS_TEST_DATA_DIR);
-  return topos::read_npy<T>((folder / "tensor" / "reductions" / name).replace_extension(".npy"));
+  return topos::read_npy<T>(data_folder() / "tensor" / "reductions" / (name + ".npy"));
 }
 
 /// Elements of type T, of shape (5, 7, 33), and what they are reduced to.
