@@ -313,17 +313,19 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
       entry_ptr& e = with.batch.entries[i];
       if (!e) continue;
       if (failure) {
-        e->set_error(i + 1 < last_one ? failure : std::move(failure));
+        e->store_error(i + 1 < last_one ? failure : std::move(failure));
       } else if (with.made.each) {
         outcome<Out>& each = with.made.outcomes[i - first];
         if (each)
-          e->set_value(std::move(each).value());
+          e->store_value(std::move(each).value());
         else
-          e->set_error(each.failure());
+          e->store_error(each.failure());
       } else {
-        e->set_value(std::move(with.made.values[i - first]));
+        e->store_value(std::move(with.made.values[i - first]));
       }
-      e.reset();
+    }
+    for (std::size_t i = first; i < last_one; ++i) {
+      if (const entry_ptr e = std::move(with.batch.entries[i])) e->announce();
     }
   }
 

@@ -30,6 +30,8 @@ class future_state {
     thread_local spinner spin(spinner::for_another_thread);
     if (spin([&] { return is_ready(); })) return;
     std::unique_lock lock(mutex_);
+    if (is_ready()) return;
+    awaited_ = true;
     changed_.wait(lock, [&] { return is_ready(); });
   }
 
@@ -37,6 +39,8 @@ class future_state {
   bool wait_for(std::chrono::duration<Rep, Period> time) const {
     if (is_ready()) return true;
     std::unique_lock lock(mutex_);
+    if (is_ready()) return true;
+    awaited_ = true;
     return changed_.wait_for(lock, time, [&] { return is_ready(); });
   }
 
@@ -52,9 +56,20 @@ class future_state {
   /// Ends it with `cancelled` if it has not ended; says whether it did.
   virtual bool withdraw() noexcept { return false; }
 
-  /// To be called once, or `set_error` once; a value whose move throws becomes that error.
+  /// To be called once, or `set_error` once; a value whose move throws becomes that error. Who
+  /// calls either holds a reference.
   void set_value(T&& value) noexcept {
-    finish([&] {
+    store_value(std::move(value));
+    announce();
+  }
+  void set_error(std::exception_ptr failure) noexcept {
+    store_error(std::move(failure));
+    announce();
+  }
+
+  /// The same in two steps: who is woken for one of several results finds the others there too.
+  void store_value(T&& value) noexcept {
+    store([&] {
       try {
         result_.template emplace<1>(std::move(value));
       } catch (...) {
@@ -62,9 +77,17 @@ class future_state {
       }
     });
   }
-
-  void set_error(std::exception_ptr failure) noexcept {
-    finish([&] { result_.template emplace<2>(std::move(failure)); });
+  void store_error(std::exception_ptr failure) noexcept {
+    store([&] { result_.template emplace<2>(std::move(failure)); });
+  }
+  void announce() noexcept {
+    if (awaited_) changed_.notify_all();
+    continuation* const next = std::exchange(next_, nullptr);
+    if (next == nullptr) return;
+    if (next->quick)
+      next->run();
+    else
+      callback_threads::all().post(*next);
   }
 
   /// The value, moved out, or the exception, thrown; to be called once, when ready.
@@ -78,26 +101,17 @@ class future_state {
 
  private:
   template <class Store>
-  void finish(Store store) noexcept {
-    continuation* next = nullptr;
-    {
-      const std::lock_guard guard(mutex_);
-      store();
-      next = std::exchange(next_, nullptr);
-      ready_.store(true, std::memory_order_release);
-      // Under the lock: who waits may destroy this as soon as it has the lock again.
-      changed_.notify_all();
-    }
-    if (next == nullptr) return;
-    if (next->quick)
-      next->run();
-    else
-      callback_threads::all().post(*next);
+  void store(Store keep) noexcept {
+    const std::lock_guard guard(mutex_);
+    keep();
+    ready_.store(true, std::memory_order_release);
   }
 
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
   std::atomic<bool> ready_ = false;
+  // Written under the lock by who waits, and no more once it is ready.
+  mutable bool awaited_ = false;
   continuation* next_ = nullptr;
   std::variant<std::monostate, T, std::exception_ptr> result_;
 };
