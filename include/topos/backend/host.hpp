@@ -55,6 +55,15 @@ struct host {
 
   [[nodiscard]] static int count() noexcept { return 1; }
 
+  /// Gives back the threads that OpenMP keeps for the calling thread. GNU's OpenMP counts all that
+  /// it keeps: where they are more than the cores, every thread of a team sleeps between launches,
+  /// and to wake it takes longer than many a kernel.
+  static void release_team() noexcept {
+#ifdef _OPENMP
+    (void)omp_pause_resource(omp_pause_soft, omp_get_initial_device());
+#endif
+  }
+
   [[nodiscard]] static device_properties describe(int /*index*/) {
     device_properties properties;
     std::ifstream cpuinfo("/proc/cpuinfo");

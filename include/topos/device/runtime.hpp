@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <source_location>
+#include <topos/backend/host.hpp>
 #include <topos/core/config.hpp>
 #include <topos/core/error.hpp>
 
@@ -58,6 +59,7 @@ class [[nodiscard]] runtime {
     // Kokkos' advice on thread binding is for whole machines; a user's own setting stands.
     ::setenv("KOKKOS_DISABLE_WARNINGS", "1", 0);
     initialize();
+    backend::host::release_team();  // of this thread, which leaves large work to the queue's
     started_ = true;
   }
 
