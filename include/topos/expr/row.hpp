@@ -10,8 +10,8 @@
 ///     width                 lanes that it computes at once on the host; 0: it has none
 ///     row[j]                element j, on host and device
 ///     lanes(j, count)       elements j to j + width, of which `count` are needed (lane::all: all)
-///     is_dense(), dense()   whether neighbours in the row are neighbours in their sources, and the
-///                           row of that kind, which is faster
+///     is_dense(), dense()   whether neighbours in the row are neighbours in their sources and its
+///                           operations are simple, and the row of that kind, which is faster
 ///
 /// and a dense row also
 ///
@@ -255,6 +255,23 @@ constexpr index_t width_of_operation() {
   }
 }
 
+// An operation that for some of its parameters needs calls has is_simple() and, for all others,
+// simple(): a loop that could call something keeps nothing in registers.
+template <class Op>
+[[nodiscard]] KOKKOS_FUNCTION bool is_simple(const Op& op) {
+  if constexpr (requires { op.is_simple(); })
+    return op.is_simple();
+  else
+    return true;
+}
+template <class Op>
+[[nodiscard]] KOKKOS_FUNCTION const auto& simple_of(const Op& op) {
+  if constexpr (requires { op.simple(); })
+    return op.simple();
+  else
+    return op;
+}
+
 template <class Op, class... Lanes>
 [[nodiscard, gnu::always_inline]] inline auto call_lanes(const Op& op, const Lanes&... lanes) {
   if constexpr (has_lanes<Op, Lanes...>)
@@ -303,13 +320,13 @@ struct operation_row_of<std::index_sequence<I...>, Op, Rows...> : part<I, Rows>.
     return (part<I, Rows>::row.template packs<N>(j) && ...);
   }
   [[nodiscard]] KOKKOS_FUNCTION bool is_dense() const {
-    return (part<I, Rows>::row.is_dense() && ...);
+    return is_simple(op) && (part<I, Rows>::row.is_dense() && ...);
   }
   [[nodiscard]] KOKKOS_FUNCTION auto dense() const {
     using dense_rows =
-        operation_row_of<std::index_sequence<I...>, Op,
+        operation_row_of<std::index_sequence<I...>, std::decay_t<decltype(simple_of(op))>,
                          std::decay_t<decltype(std::declval<const Rows&>().dense())>...>;
-    return dense_rows(op, part<I, Rows>::row.dense()...);
+    return dense_rows(simple_of(op), part<I, Rows>::row.dense()...);
   }
   [[nodiscard]] index_t partner() const {
     index_t found = 0;

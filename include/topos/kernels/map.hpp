@@ -13,6 +13,9 @@ namespace topos::detail {
 /// Elements that one item of a map computes: enough to hide the launch, few enough to share.
 inline constexpr index_t map_chunk = 4096;
 
+/// The same of a map past the caches, which waits for the memory at the end of each item.
+inline constexpr index_t streamed_chunk = 8 * map_chunk;
+
 /// Memory that a kernel writes.
 template <class T>
 struct target_elements {
@@ -30,13 +33,13 @@ struct tiling {
   /// Long rows are cut, short ones go together; tiles are square where rows of one array are
   /// columns of another, so that both are read by the cache line.
   template <std::size_t Rank>
-  [[nodiscard]] static tiling of(const walk<Rank>& w, bool crossing) {
-    tiling t{w.rows(), w.columns(), 1, map_chunk};
+  [[nodiscard]] static tiling of(const walk<Rank>& w, bool crossing, index_t chunk) {
+    tiling t{w.rows(), w.columns(), 1, chunk};
     if (crossing) {
       t.tile_rows = t.tile_columns = 64;
-    } else if (t.columns < map_chunk) {
+    } else if (t.columns < chunk) {
       t.tile_columns = std::max<index_t>(t.columns, 1);
-      t.tile_rows = map_chunk / t.tile_columns;
+      t.tile_rows = chunk / t.tile_columns;
     }
     return t;
   }
@@ -81,6 +84,7 @@ struct map_kernel {
         else
           host_rows::assign(to, target.step, rows.row(r), c, past_c);
       }
+      if (past_caches) fence();
     } else if (past_r - r == 1) {
       assign(team, target.elements.data + target.start(r), target.step, rows.row(r), c, past_c);
     } else {
@@ -138,7 +142,7 @@ class map_plan {
   static constexpr std::size_t rank = E::rank;
 
   map_plan(const E& e, const buffer& out, const layout<rank>& target)
-      : map_plan(e, out, target, walked(e, target)) {}
+      : map_plan(e, out, target, walked(e, target), goes_past_caches(e, out)) {}
 
   [[nodiscard]] index_t size() const { return kernel_.tiles.rows * kernel_.tiles.columns; }
   [[nodiscard]] index_t count() const { return kernel_.tiles.count(); }
@@ -177,16 +181,20 @@ class map_plan {
     return maker.make();
   }
 
-  map_plan(const E& e, const buffer& out, const layout<rank>& target, const walk<rank>& w)
+  map_plan(const E& e, const buffer& out, const layout<rank>& target, const walk<rank>& w,
+           bool past)
       : kernel_{rows_of(target_elements<value_type>{static_cast<value_type*>(out.data())}, target,
                         w),
-                e.rows(w), tiling::of(w, crosses(e, w)), false},
-        dense_(w.axes == 1 && kernel_.target.step == 1 && kernel_.rows.row(0).is_dense()) {
-    if (static_cast<std::size_t>(size()) < bytes_past_caches / sizeof(value_type)) return;
+                e.rows(w), tiling::of(w, crosses(e, w), past ? streamed_chunk : map_chunk), past},
+        dense_(w.axes == 1 && kernel_.target.step == 1 && kernel_.rows.row(0).is_dense()) {}
+
+  // What is read from the same memory is in the caches.
+  static bool goes_past_caches(const E& e, const buffer& out) {
+    const auto size = static_cast<std::size_t>(size_of_shape(e.shape()));
+    if (out.where() != cpu() || size < bytes_past_caches / sizeof(value_type)) return false;
     std::vector<buffer> reads;
     e.collect(reads);
-    // What is read from the same memory is in the caches.
-    kernel_.past_caches = std::find(reads.begin(), reads.end(), out) == reads.end();
+    return std::find(reads.begin(), reads.end(), out) == reads.end();
   }
 
   // How far apart elements lie that are better computed together; 0: none are.

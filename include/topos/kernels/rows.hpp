@@ -46,11 +46,10 @@ template <class T, class Row>
 [[gnu::noinline]] index_t stream_dense(T* out, const Row& row, index_t first, index_t last) {
   index_t j = first;
   for (; j + Row::width <= last; j += Row::width) stream(out + j, row.lanes(j, lane::all{}));
-  fence();
   return j;
 }
 
-/// As `assign`, past the caches where that can be.
+/// As `assign`, past the caches where that can be: a fence has to follow.
 template <class T, class Row>
 inline void assign_past_caches(T* out, index_t step, const Row& row, index_t first, index_t last) {
   if constexpr (std::decay_t<decltype(row.dense())>::width != 0) {

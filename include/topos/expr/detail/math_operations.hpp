@@ -170,54 +170,30 @@ struct logaddexp_op : widening {
   }
 };
 
-/// A number to a power that is the same for all elements. Small whole powers are products, 1/2 is
-/// a square root.
+/// A number to a whole power or to 1/2, the same for all elements: products, or a square root.
 template <class T>
-struct power_op : widening {
-  enum class way : char { root, square, cube, products, general };
-
-  T exponent;
-  int whole;  // the exponent where it is a small whole number
-  way by;
-
-  static power_op of(T exponent) {
-    constexpr int most = 64;
-    if (exponent == T(0.5)) return {{}, exponent, 0, way::root};
-    if (exponent >= T(-most) && exponent <= T(most) &&
-        static_cast<T>(static_cast<int>(exponent)) == exponent) {
-      const int n = static_cast<int>(exponent);
-      return {{}, exponent, n, n == 2 ? way::square : n == 3 ? way::cube : way::products};
-    }
-    return {{}, exponent, 0, way::general};
-  }
+struct simple_power_op : widening {
+  int whole;
+  bool root;  // the power is 1/2
 
   KOKKOS_FUNCTION T operator()(T x) const {
-    if (by == way::root) return Kokkos::sqrt(x);
-    if (by == way::square) return multiply_op{}(x, x);
-    if (by == way::cube) return multiply_op{}(x * x, x);
-    if (by == way::general) return Kokkos::pow(x, exponent);
+    if (root) return Kokkos::sqrt(x);
+    if (whole == 2) return multiply_op{}(x, x);
+    if (whole == 3) return multiply_op{}(x * x, x);
     const T result = product(x, T(1));
     return whole < 0 ? T(1) / result : result;
   }
-  // Always inline: a call would have the loop around it store all its constants.
   template <floating_lanes B>
   [[gnu::always_inline]] B lanes(const B& x) const {
-    if (by == way::root) return lane::sqrt(x);
-    if (by == way::square) return multiply_op{}.lanes(x, x);
-    if (by == way::cube) return multiply_op{}.lanes(x * x, x);
-    return rare(x);
-  }
-
- private:
-  // Out of line: what is inlined into a loop should be short.
-  template <class B>
-  [[gnu::noinline, gnu::cold]] B rare(const B& x) const {
-    if (by == way::general) return lane::each(*this, x);
+    if (root) return lane::sqrt(x);
+    if (whole == 2) return multiply_op{}.lanes(x, x);
+    if (whole == 3) return multiply_op{}.lanes(x * x, x);
     const B one = lane::splat(T(1));
     const B result = product(x, one);
     return whole < 0 ? one / result : result;
   }
 
+ private:
   // By squares, in the order of JAX's integer_pow. nvcc takes lanes for parameters here, but not
   // for variables.
   TOPOS_HOST_BRANCH
@@ -232,6 +208,32 @@ struct power_op : widening {
       if (n > 1) square = square * square;
     }
     return result;
+  }
+};
+
+/// A number to a power that is the same for all elements; small whole powers and 1/2 are simple.
+template <class T>
+struct power_op : widening {
+  T exponent;
+  bool general;
+  simple_power_op<T> small;
+
+  static power_op of(T exponent) {
+    constexpr int most = 64;
+    if (exponent == T(0.5)) return {{}, exponent, false, {{}, 0, true}};
+    if (exponent >= T(-most) && exponent <= T(most) &&
+        static_cast<T>(static_cast<int>(exponent)) == exponent)
+      return {{}, exponent, false, {{}, static_cast<int>(exponent), false}};
+    return {{}, exponent, true, {}};
+  }
+
+  [[nodiscard]] KOKKOS_FUNCTION bool is_simple() const { return !general; }
+  [[nodiscard]] KOKKOS_FUNCTION const simple_power_op<T>& simple() const { return small; }
+
+  KOKKOS_FUNCTION T operator()(T x) const { return general ? Kokkos::pow(x, exponent) : small(x); }
+  template <floating_lanes B>
+  B lanes(const B& x) const {
+    return general ? lane::each(*this, x) : small.lanes(x);
   }
 };
 
