@@ -33,10 +33,10 @@ template <class Elements>
 void expect_lanes(const Elements& elements, index_t size) {
   for (index_t o = 0; o < size; ++o) {
     expect_elements(elements, elements.lanes(o, lane::all{}), o, size);
-    if constexpr (requires { elements.lanes_pair(o); }) {
+    if constexpr (requires { elements.paired(); }) {
       const index_t partner = elements.partner();
       if (o >= partner) continue;
-      const auto both = elements.lanes_pair(o);
+      const auto both = elements.paired()(o);
       expect_elements(elements, both.first, o, size);
       expect_elements(elements, both.second, o + partner, size);
     }
@@ -113,7 +113,7 @@ TEST(random_elements, of_partitionable_layout_count_beyond_two_to_the_32) {
   const detail::bit_elements<std::uint32_t> words(k, size);
   const index_t carry = (index_t{5} << 32) - 3;
 
-  const auto block = random::threefry<std::uint32_t>(0, 3, 5, 4);
+  const auto block = random::threefry(0, 3, 5, 4);
   EXPECT_EQ(words(carry + 7), block.first ^ block.second);
   expect_elements(words, words.lanes(carry, lane::all{}), carry, size);
 }

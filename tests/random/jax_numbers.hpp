@@ -35,7 +35,7 @@ inline constexpr topos::random::layout jax_layouts[] = {topos::random::layout::o
 /// The values of "distribution/type/layout" in the distribution's file.
 template <class T>
 std::vector<T> jax_values(const std::string& file, const std::string& name) {
-  const topos::safetensors all(data_folder() / "random" / (file + ".safetensors");
+  const topos::safetensors all(data_folder() / "random" / (file + ".safetensors"));
   const auto& entry = all.at(name);
   EXPECT_EQ(entry.dtype, topos::dtype_v<T>) << name;
   const std::size_t count = entry.bytes.size() / sizeof(T);

@@ -17,8 +17,8 @@
 ///
 ///     packed<N>(j)          elements j to j + N for a thread of a device, where packs<N>(j) says
 ///                           that they are aligned
-///     lanes_pair(j, k)      elements from j and from k on
-///     partner()             the distance k - j at which such a pair costs less than two; 0: none
+///     paired(distance)      what makes, of j, the pair of the lanes from j and from j + distance
+///     on partner()             the distance at which such a pair costs less than two; 0: none
 ///                           (it never is where `pairs` is false)
 
 #include <cstddef>
@@ -26,6 +26,7 @@
 #include <topos/core/config.hpp>
 #include <topos/core/promotion.hpp>
 #include <topos/expr/lanes.hpp>
+#include <topos/expr/row_pairs.hpp>
 #include <type_traits>
 #include <utility>
 
@@ -122,13 +123,15 @@ struct dense_row {
       return 0;
     }
   }
-  [[nodiscard]] auto lanes_pair(index_t j, index_t k) const {
-    using batch = std::decay_t<decltype(lanes(j, lane::all{}))>;
-    if constexpr (requires { elements.lanes_pair(j); }) {
+  [[nodiscard]] auto paired(index_t distance) const {
+    const row_pairs<dense_row> apart{*this, distance};
+    if constexpr (pairs) {
       // Another leaf's partner may be at another distance, and this row may begin later.
-      if (base == 0 && k - j == elements.partner()) return elements.lanes_pair(j);
+      return partner_pairs<dense_row, decltype(elements.paired())>{
+          elements.paired(), apart, base == 0 && distance == elements.partner()};
+    } else {
+      return apart;
     }
-    return lane::pair<batch>{lanes(j, lane::all{}), lanes(k, lane::all{})};
   }
 };
 
@@ -193,9 +196,7 @@ struct constant_row {
   [[nodiscard]] KOKKOS_FUNCTION bool is_dense() const { return true; }
   [[nodiscard]] KOKKOS_FUNCTION const constant_row& dense() const { return *this; }
   [[nodiscard]] index_t partner() const { return 0; }
-  [[nodiscard]] auto lanes_pair(index_t /*j*/, index_t /*k*/) const {
-    return lane::pair<lane::batch<T>>{lane::splat(value), lane::splat(value)};
-  }
+  [[nodiscard]] row_pairs<constant_row> paired(index_t distance) const { return {*this, distance}; }
 };
 
 /// A base of operations that take float where the elements are of a sixteen-bit type.
@@ -287,6 +288,28 @@ struct part {
   Row row;
 };
 
+/// The pairs of an operation on rows.
+template <class Indices, class Op, class... Pairs>
+struct operation_pairs;
+
+template <std::size_t... I, class Op, class... Pairs>
+struct operation_pairs<std::index_sequence<I...>, Op, Pairs...> : part<I, Pairs>... {
+  Op op;
+
+  explicit operation_pairs(const Op& o, const Pairs&... pairs) : part<I, Pairs>{pairs}..., op(o) {}
+
+  [[nodiscard, gnu::always_inline]] auto operator()(index_t j) const {
+    return combine(part<I, Pairs>::row(j)...);
+  }
+
+ private:
+  template <class... Lanes>
+  [[nodiscard, gnu::always_inline]] auto combine(const Lanes&... lanes) const {
+    const auto first = call_lanes(op, lanes.first...);
+    return lane::pair<std::decay_t<decltype(first)>>{first, call_lanes(op, lanes.second...)};
+  }
+};
+
 template <class Indices, class Op, class... Rows>
 struct operation_row_of;
 
@@ -333,8 +356,10 @@ struct operation_row_of<std::index_sequence<I...>, Op, Rows...> : part<I, Rows>.
     ((found = found != 0 ? found : part<I, Rows>::row.partner()), ...);
     return found;
   }
-  [[nodiscard, gnu::always_inline]] auto lanes_pair(index_t j, index_t k) const {
-    return combine(part<I, Rows>::row.lanes_pair(j, k)...);
+  [[nodiscard]] auto paired(index_t distance) const {
+    using all = operation_pairs<std::index_sequence<I...>, Op,
+                                decltype(part<I, Rows>::row.paired(distance))...>;
+    return all(op, part<I, Rows>::row.paired(distance)...);
   }
 
  private:
@@ -343,11 +368,6 @@ struct operation_row_of<std::index_sequence<I...>, Op, Rows...> : part<I, Rows>.
     pack<value_type, N> result;
     for (int i = 0; i < N; ++i) result.value[i] = call(op, packs.value[i]...);
     return result;
-  }
-  template <class... Pairs>
-  [[nodiscard, gnu::always_inline]] auto combine(const Pairs&... pairs) const {
-    const auto first = call_lanes(op, pairs.first...);
-    return lane::pair<std::decay_t<decltype(first)>>{first, call_lanes(op, pairs.second...)};
   }
 };
 

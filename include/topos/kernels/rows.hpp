@@ -61,10 +61,12 @@ inline void assign_past_caches(T* out, index_t step, const Row& row, index_t fir
 
 /// Pairs of whole batches from columns [first, last) and the same `distance` further on.
 template <class T, class Row>
-inline index_t assign_pairs(T* out, const Row& row, index_t first, index_t last, index_t distance) {
+[[gnu::noinline]] index_t assign_pairs(T* out, const Row& row, index_t first, index_t last,
+                                       index_t distance) {
+  const auto pairs = row.paired(distance);
   index_t j = first;
   for (; j + Row::width <= last; j += Row::width) {
-    const auto both = row.lanes_pair(j, j + distance);
+    const auto both = pairs(j);
     lane::store(out + j, both.first);
     lane::store(out + j + distance, both.second);
   }

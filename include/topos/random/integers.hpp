@@ -62,12 +62,14 @@ struct integer_elements {
 
   [[nodiscard]] index_t partner() const requires(sizeof(T) == 4) { return higher.partner(); }
 
-  [[nodiscard]] auto lanes_pair(index_t o) const requires(sizeof(T) == 4) {
-    const auto high = higher.lanes_pair(o);
-    const auto low = lower.lanes_pair(o);
-    const auto first = of_lanes(high.first, low.first);
-    return lane::pair<std::remove_const_t<decltype(first)>>{first,
-                                                            of_lanes(high.second, low.second)};
+  [[nodiscard]] auto paired() const requires(sizeof(T) == 4) {
+    return [all = *this, highs = higher.paired(), lows = lower.paired()](index_t o) {
+      const auto high = highs(o);
+      const auto low = lows(o);
+      const auto first = all.of_lanes(high.first, low.first);
+      return lane::pair<std::remove_const_t<decltype(first)>>{
+          first, all.of_lanes(high.second, low.second)};
+    };
   }
 
  private:

@@ -96,8 +96,7 @@ template <std::size_t Count = 2>
 /// A key made from a key and a number, of which the lower 32 bits count: of an epoch, a step, a
 /// row.
 [[nodiscard]] inline key fold_in(const key& k, std::uint64_t data) {
-  const auto folded =
-      threefry<std::uint32_t>(k.high(), k.low(), 0U, static_cast<std::uint32_t>(data));
+  const auto folded = threefry(k.high(), k.low(), 0U, static_cast<std::uint32_t>(data));
   return {folded.first, folded.second, k.layout()};
 }
 

@@ -28,16 +28,6 @@ struct word_pair {
   Word second;
 };
 
-/// A constant as one word, or as lanes of it.
-TOPOS_HOST_BRANCH
-template <class Word>
-KOKKOS_FORCEINLINE_FUNCTION Word word(std::uint32_t value) {
-  if constexpr (std::is_same_v<Word, std::uint32_t>)
-    return value;
-  else
-    return lane::splat(value);
-}
-
 // Rounds are spelt with constant shifts, which compilers turn into rotations in registers.
 TOPOS_HOST_BRANCH
 template <int Left, class Word>
@@ -60,22 +50,50 @@ KOKKOS_FORCEINLINE_FUNCTION void threefry_rounds(Word& a, Word& b, const Word& k
 
 }  // namespace detail
 
-/// Threefry-2x32 with 20 rounds of the counter (a, b) under the key (k0, k1). `Word` is
-/// std::uint32_t, or lanes of it on the host.
+/// A key, and the words that Threefry-2x32 adds under it, each as `Word`: std::uint32_t, or lanes
+/// of it.
+template <class Word>
+struct threefry_key {
+  Word k0, k1, k2;
+  Word k2_1, k0_2, k1_3, k2_4, k0_5;  // with a round's number added
+};
+
+[[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION threefry_key<std::uint32_t> expand_key(std::uint32_t k0,
+                                                                                 std::uint32_t k1) {
+  const std::uint32_t k2 = k0 ^ k1 ^ 0x1bd11bdaU;
+  return {k0, k1, k2, k2 + 1U, k0 + 2U, k1 + 3U, k2 + 4U, k0 + 5U};
+}
+
+/// The same in lanes, which only the host has.
+[[nodiscard, gnu::always_inline]] inline threefry_key<lane::batch<std::uint32_t>> expand_lanes(
+    std::uint32_t k0, std::uint32_t k1) {
+  const threefry_key<std::uint32_t> key = expand_key(k0, k1);
+  return {lane::splat(key.k0),   lane::splat(key.k1),   lane::splat(key.k2),
+          lane::splat(key.k2_1), lane::splat(key.k0_2), lane::splat(key.k1_3),
+          lane::splat(key.k2_4), lane::splat(key.k0_5)};
+}
+
+/// Threefry-2x32 with 20 rounds of the counter (a, b) under a key.
 TOPOS_HOST_BRANCH
 template <class Word>
-KOKKOS_FORCEINLINE_FUNCTION detail::word_pair<Word> threefry(std::uint32_t k0, std::uint32_t k1,
-                                                             Word a, Word b) {
-  using detail::word;
-  const std::uint32_t k2 = k0 ^ k1 ^ 0x1bd11bdaU;
-  a = a + word<Word>(k0);
-  b = b + word<Word>(k1);
-  detail::threefry_rounds<13, 15, 26, 6>(a, b, word<Word>(k1), word<Word>(k2 + 1U));
-  detail::threefry_rounds<17, 29, 16, 24>(a, b, word<Word>(k2), word<Word>(k0 + 2U));
-  detail::threefry_rounds<13, 15, 26, 6>(a, b, word<Word>(k0), word<Word>(k1 + 3U));
-  detail::threefry_rounds<17, 29, 16, 24>(a, b, word<Word>(k1), word<Word>(k2 + 4U));
-  detail::threefry_rounds<13, 15, 26, 6>(a, b, word<Word>(k2), word<Word>(k0 + 5U));
+KOKKOS_FORCEINLINE_FUNCTION detail::word_pair<Word> threefry(const threefry_key<Word>& key, Word a,
+                                                             Word b) {
+  a = a + key.k0;
+  b = b + key.k1;
+  detail::threefry_rounds<13, 15, 26, 6>(a, b, key.k1, key.k2_1);
+  detail::threefry_rounds<17, 29, 16, 24>(a, b, key.k2, key.k0_2);
+  detail::threefry_rounds<13, 15, 26, 6>(a, b, key.k0, key.k1_3);
+  detail::threefry_rounds<17, 29, 16, 24>(a, b, key.k1, key.k2_4);
+  detail::threefry_rounds<13, 15, 26, 6>(a, b, key.k2, key.k0_5);
   return {a, b};
+}
+
+/// The same under the key (k0, k1), of one counter.
+KOKKOS_FORCEINLINE_FUNCTION detail::word_pair<std::uint32_t> threefry(std::uint32_t k0,
+                                                                      std::uint32_t k1,
+                                                                      std::uint32_t a,
+                                                                      std::uint32_t b) {
+  return threefry(expand_key(k0, k1), a, b);
 }
 
 }  // namespace topos::random

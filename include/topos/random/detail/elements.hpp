@@ -68,16 +68,8 @@ struct bit_elements {
     return static_cast<index_t>(from.half());
   }
 
-  /// The lanes from o and from o + partner() on, for the price of one.
-  [[nodiscard]] auto lanes_pair(index_t element) const requires(width == 32) {
-    using pair = lane::pair<words::lanes_type>;
-    const auto o = static_cast<std::uint64_t>(element);
-    if (from.is_ragged(o) || o + words::width > from.half()) {
-      return pair{from.lanes(o), from.lanes(o + from.half())};
-    }
-    const auto both = from.blocks(o);
-    return pair{both.first, both.second};
-  }
+  /// What makes, of o, the lanes from o and from o + partner() on, for the price of one.
+  [[nodiscard]] word_pairs paired() const requires(width == 32) { return word_pairs::of(from); }
 
  private:
   [[nodiscard]] static constexpr std::uint64_t count_of(std::uint64_t size) {
@@ -88,6 +80,25 @@ struct bit_elements {
 
   [[gnu::noinline]] auto one_by_one(index_t o) const {
     return lane::generate<Word>([&](index_t j) { return (*this)(o + j); });
+  }
+};
+
+/// What `Function` makes of pairs of lanes of random bits.
+template <class Pairs, class Function>
+struct mapped_pairs {
+  Pairs bits;
+  Function function;
+
+  [[nodiscard, gnu::always_inline]] auto operator()(index_t o) const {
+    const auto both = bits(o);
+    return lane::pair<lane::batch<typename Function::value_type>>{of(both.first), of(both.second)};
+  }
+
+ private:
+  template <class Lanes>
+  [[nodiscard, gnu::always_inline]] lane::batch<typename Function::value_type> of(
+      const Lanes& drawn) const {
+    TOPOS_RETURN_LANES(lane::batch<typename Function::value_type>, function(drawn));
   }
 };
 
@@ -108,9 +119,8 @@ struct mapped_elements {
     return bits.partner();
   }
 
-  [[nodiscard]] auto lanes_pair(index_t o) const requires(Function::has_lanes&& Bits::width == 32) {
-    const auto both = bits.lanes_pair(o);
-    return lane::pair<lane::batch<value_type>>{of(both.first), of(both.second)};
+  [[nodiscard]] auto paired() const requires(Function::has_lanes&& Bits::width == 32) {
+    return mapped_pairs<decltype(bits.paired()), Function>{bits.paired(), function};
   }
 
  private:

@@ -57,7 +57,7 @@ struct words {
     const auto other = static_cast<std::uint32_t>(partitionable ? i : i + half());
     const lanes_type a = partitionable ? lane::splat(at) : lanes_type(lane::splat(at) + number);
     const lanes_type b = lane::splat(other) + number;
-    TOPOS_RETURN_LANES(word_pair<lanes_type>, threefry(high, low, a, b));
+    TOPOS_RETURN_LANES(word_pair<lanes_type>, threefry(expand_lanes(high, low), a, b));
   }
 
   /// Whether one of the lanes of blocks from i on is not numbered like the others.
@@ -74,6 +74,8 @@ struct words {
   }
 
  private:
+  friend struct word_pairs;
+
   [[nodiscard]] KOKKOS_FUNCTION std::uint32_t of_block(std::uint64_t i) const {
     const bool late = !partitionable && i >= half();
     const auto both = block(late ? i - half() : i);
@@ -108,6 +110,37 @@ struct words {
     alignas(64) static constexpr std::uint32_t twice[16] = {0, 0, 1, 1, 2, 2, 3, 3,
                                                             4, 4, 5, 5, 6, 6, 7, 7};
     return lane::load(Repeat == 1 ? once : twice);
+  }
+};
+
+/// The words from i and from i + half() on, for the price of one: for loops, which keep the key in
+/// lanes. Of words that are not partitionable, and one run.
+struct word_pairs {
+  using lanes_type = words::lanes_type;
+  words from;
+  threefry_key<lanes_type> key;
+  lanes_type counters;
+
+  [[nodiscard]] static word_pairs of(const words& w) {
+    return {w, expand_lanes(w.high, w.low), words::counters<1>()};
+  }
+  [[nodiscard, gnu::always_inline]] lane::pair<lanes_type> operator()(index_t at) const {
+    const auto i = static_cast<std::uint64_t>(at);
+    if (from.is_ragged(i) || i + words::width > from.half()) return apart(from, i);
+    const auto both =
+        of_counters(lane::splat(static_cast<std::uint32_t>(i)) + counters,
+                    lane::splat(static_cast<std::uint32_t>(i + from.half())) + counters);
+    return {both.first, both.second};
+  }
+
+ private:
+  [[nodiscard, gnu::always_inline]] word_pair<lanes_type> of_counters(const lanes_type& a,
+                                                                      const lanes_type& b) const {
+    TOPOS_RETURN_LANES(word_pair<lanes_type>, threefry(key, a, b));
+  }
+  // Out of line and of a copy, so that a loop keeps the original in registers.
+  [[gnu::noinline, gnu::cold]] static lane::pair<lanes_type> apart(words from, std::uint64_t i) {
+    return {from.lanes(i), from.lanes(i + from.half())};
   }
 };
 
