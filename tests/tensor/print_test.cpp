@@ -51,7 +51,7 @@ std::vector<printed_case> cases_of(topos::dtype type) {
     }
     all.push_back(next);
   }
-  EXPECT_GT(all.size(), 40U) << path;
+  EXPECT_GT(all.size(), 40U) << name;
   return all;
 }
 

@@ -16,6 +16,7 @@
 #include <topos/executor/detail/recycler.hpp>
 #include <topos/executor/detail/ring.hpp>
 #include <topos/executor/detail/schedule.hpp>
+#include <topos/executor/detail/slots.hpp>
 #include <topos/executor/detail/submission.hpp>
 #include <topos/executor/detail/waiting_line.hpp>
 #include <topos/executor/future.hpp>
@@ -47,7 +48,7 @@ class batch_queue : public work_lane,
         options_(std::move(options)),
         cost_(std::move(cost)),
         line_(options_),
-        batches_(replicas * work_lane::slots) {
+        batches_(slots::first_of(replicas)) {
     statistics_.replicas.resize(replicas);
     schedule_->add(*this);
   }
@@ -139,7 +140,7 @@ class batch_queue : public work_lane,
   }
 
   [[nodiscard]] std::size_t replicas() const noexcept override {
-    return batches_.size() / work_lane::slots;
+    return slots::replica_of(batches_.size());
   }
   [[nodiscard]] const time_source& time() const noexcept { return schedule_->time(); }
 
@@ -195,7 +196,7 @@ class batch_queue : public work_lane,
 
   // A batch begins, under the lock; returns the time.
   time_point count_batch(std::size_t slot, std::size_t items) {
-    auto& replica = statistics_.replicas[slot / work_lane::slots];
+    auto& replica = statistics_.replicas[slots::replica_of(slot)];
     ++statistics_.batch_sizes[items];
     ++replica.batches;
     replica.items += items;

@@ -18,6 +18,7 @@
 #include <topos/executor/detail/failure_kind.hpp>
 #include <topos/executor/detail/flight.hpp>
 #include <topos/executor/detail/quick_lock.hpp>
+#include <topos/executor/detail/slots.hpp>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -64,7 +65,7 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
       : base(std::move(work), replicas, std::move(options), std::move(name), std::move(cost)),
         stops_(stops),
         function_(std::move(f)),
-        scratch_(replicas * work_lane::slots) {}
+        scratch_(slots::first_of(replicas)) {}
 
   /// Lets go of the function and of what has ended; after the last batch.
   void close() noexcept {
@@ -81,19 +82,17 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
     for (const entry_ptr& e : with.batch.late) e->set_error(was_late());
     with.batch.late.clear();
     std::exception_ptr failure = whole ? nullptr : hold_items(with);
-    const std::span<const In> items = whole ? with.request->items : std::span(with.items);
-    if (!failure && !items.empty()) {
-      failure = begin(with, slot, items);
+    if (!failure && !with.all().empty()) {
+      failure = begin(with, slot, with.all());
       if (!failure && with.made.flight) {
         if (will_tell(*with.made.flight)) {
           relock_quickly(lock);
           return {cost, nullptr, true};
         }
-        failure = end(with, items.size());
+        failure = end(with, with.all().size());
       }
     }
-    const std::exception_ptr lost = finish(lock, with, slot, std::move(failure));
-    return {cost, lost};
+    return {cost, finish(lock, with, slot, std::move(failure))};
   }
 
   [[nodiscard]] bool has_landed(std::size_t slot) const noexcept override {
@@ -103,8 +102,7 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
   std::exception_ptr land(std::unique_lock<std::mutex>& lock, std::size_t slot) noexcept override {
     scratch& with = scratch_[slot];
     lock.unlock();
-    const std::size_t count = with.request ? with.request->items.size() : with.items.size();
-    return finish(lock, with, slot, end(with, count));
+    return finish(lock, with, slot, end(with, with.all().size()));
   }
 
  private:
@@ -115,6 +113,11 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
     std::vector<In> items;
     results made;
     time_point started;  // the call that made the results
+
+    // What the function is called with.
+    [[nodiscard]] std::span<const In> all() const {
+      return request ? request->items : std::span<const In>(items);
+    }
   };
 
   // Whether the schedule will be told of the landing; not where there is nothing to wait for.
@@ -324,9 +327,8 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
         e->store_value(std::move(with.made.values[i - first]));
       }
     }
-    for (std::size_t i = first; i < last_one; ++i) {
+    for (std::size_t i = first; i < last_one; ++i)
       if (const entry_ptr e = std::move(with.batch.entries[i])) e->announce();
-    }
   }
 
   // Ends items before their results are handed out: whoever sees these may count on it.
@@ -365,7 +367,7 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
                   ->parameters;
     with.started = schedule_->time().now();
     try {
-      function_(slot / work_lane::slots, items, parameters, batches_[slot].stop.get_token(),
+      function_(slots::replica_of(slot), items, parameters, batches_[slot].stop.get_token(),
                 with.made);
     } catch (...) {
       count_call(with.started);

@@ -16,6 +16,7 @@
 #include <topos/core/error.hpp>
 #include <topos/core/spinner.hpp>
 #include <topos/executor/detail/quick_lock.hpp>
+#include <topos/executor/detail/slots.hpp>
 #include <topos/executor/errors.hpp>
 #include <topos/executor/time_source.hpp>
 #include <utility>
@@ -35,9 +36,6 @@ class work_lane {
     bool in_flight = false;             // its device still computes: see `land`
   };
 
-  /// A replica has two slots, so that it can prepare a batch while its device computes another.
-  static constexpr std::size_t slots = 2;
-
   work_lane() = default;
   work_lane(const work_lane&) = delete;
   work_lane& operator=(const work_lane&) = delete;
@@ -47,7 +45,7 @@ class work_lane {
   /// schedule's lock is held.
   [[nodiscard]] virtual std::optional<time_point> due(bool draining, bool busy) const = 0;
 
-  /// Takes the batch that `due` spoke of and runs it on this thread, in this slot of all replicas'.
+  /// Takes the batch that `due` spoke of and runs it on this thread, in a slot of this replica's.
   /// Called with the schedule's lock held, which is released while the batch runs.
   virtual ran run(std::unique_lock<std::mutex>& lock, bool draining, std::size_t slot) noexcept = 0;
 
@@ -186,10 +184,11 @@ class schedule {
     } here(this);
     spinner spin(spinner::for_another_thread);
     std::unique_lock lock(mutex_);
-    std::size_t slot = replica * work_lane::slots;  // that is free
-    work_lane* in_flight = nullptr;                 // whose batch is in the other one
+    std::size_t slot = slots::first_of(replica);  // that is free
+    work_lane* in_flight = nullptr;               // whose batch is in the other one
     const auto land = [&] {
-      const std::exception_ptr lost = std::exchange(in_flight, nullptr)->land(lock, other_of(slot));
+      const std::size_t other = slots::other_of(slot);
+      const std::exception_ptr lost = std::exchange(in_flight, nullptr)->land(lock, other);
       work_ended();
       return lost;
     };
@@ -203,12 +202,13 @@ class schedule {
         std::exception_ptr lost = in_flight != nullptr ? land() : nullptr;
         if (ran.in_flight) {
           in_flight = next;
-          slot = other_of(slot);
+          slot = slots::other_of(slot);
           if (lost) static_cast<void>(land());
         }
         if (ran.lost) lost = ran.lost;
         if (lost) return lose(lock, lost);
-      } else if (in_flight != nullptr && (stopping_ || in_flight->has_landed(other_of(slot)))) {
+      } else if (in_flight != nullptr &&
+                 (stopping_ || in_flight->has_landed(slots::other_of(slot)))) {
         if (const std::exception_ptr lost = land()) return lose(lock, lost);
       } else if (stopping_) {
         if (all_idle()) return;
@@ -288,10 +288,6 @@ class schedule {
   [[nodiscard]] static const schedule*& serving() noexcept {
     thread_local const schedule* here = nullptr;
     return here;
-  }
-
-  [[nodiscard]] static constexpr std::size_t other_of(std::size_t slot) noexcept {
-    return slot ^ 1;
   }
 
   // Sleeps as one who is idle, or as one with a batch in flight, whom not all that comes concerns.
