@@ -89,6 +89,21 @@ TEST(result_stream, takes_ranges_and_generators) {
   EXPECT_EQ(b.stats().batch_sizes, (histogram{{7, 21}, {1, 3}}));
 }
 
+TEST(result_stream, passes_its_own_parameters) {
+  topos::batcher<int, int, int> b([](std::span<const int> batch, const int& factor) {
+    std::vector<int> results;
+    for (const int item : batch) results.push_back(factor * item);
+    return results;
+  });
+  auto doubled = b.map(numbers(40), {.request_size = 8}, 2);
+  auto tripled = b.map(numbers(40), {.request_size = 8}, 3);
+  for (int i = 0; auto& each : b.requests(numbers(16), {.request_size = 8}, 5))
+    EXPECT_EQ(each.get().at(1), 5 * (8 * i++ + 1));
+  EXPECT_EQ(collect(std::move(doubled)).at(39), 78);
+  EXPECT_EQ(collect(std::move(tripled)).at(39), 117);
+  EXPECT_EQ(collect(b.map(numbers(3))), (std::vector{0, 0, 0}));  // the default: 0
+}
+
 TEST(result_stream, keeps_the_order_when_replicas_overtake_each_other) {
   std::mutex mutex;
   std::condition_variable changed;

@@ -86,6 +86,10 @@ TEST(tensor_batch, passes_parameters_and_gives_scalars) {
     topos::future<topos::tensor<float, 0>> result =
         dep.submit<"/total">(values({1, 2, 4}), {.parameters = 10});
     EXPECT_EQ(result.get().item(), 70.0f);
+    const std::vector<row> items{values({1, 2, 4}), values({1, 1, 1})};
+    std::vector<float> totals;
+    for (const auto& each : dep.post<"/total">(items, {}, 2)) totals.push_back(each.item());
+    EXPECT_EQ(totals, (std::vector{14.0f, 6.0f}));
   });
 }
 

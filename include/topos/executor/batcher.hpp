@@ -86,19 +86,22 @@ class batcher : public detail::executor_core {
     return queue_->submit(std::move(item), std::move(options));
   }
 
-  /// The results for a range or a generator of items, in requests that run as one batch each, with
-  /// default parameters.
+  /// The results for a range or a generator of items, in requests that run as one batch each.
   template <item_source<In> S>
-  result_stream<In, Out> map(S&& source, const request_options& options = {}) {
+  result_stream<In, Out> map(S&& source, const request_options& options = {},
+                             Parameters parameters = {}) {
     detail::check(options);
-    return {queue_, detail::make_items<In>(std::forward<S>(source)), options};
+    return {queue_, detail::make_items<In>(std::forward<S>(source)), options,
+            std::make_shared<const Parameters>(std::move(parameters))};
   }
 
   /// As `map`, but a future for each request.
   template <item_source<In> S>
-  request_stream<In, Out> requests(S&& source, const request_options& options = {}) {
+  request_stream<In, Out> requests(S&& source, const request_options& options = {},
+                                   Parameters parameters = {}) {
     detail::check(options);
-    return {queue_, detail::make_items<In>(std::forward<S>(source)), options};
+    return {queue_, detail::make_items<In>(std::forward<S>(source)), options,
+            std::make_shared<const Parameters>(std::move(parameters))};
   }
 
   [[nodiscard]] statistics stats() const { return queue_->stats(); }

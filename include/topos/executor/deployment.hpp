@@ -140,20 +140,22 @@ class deployment : public detail::executor_core {
   [[nodiscard]] static std::vector<std::string_view> endpoints() { return {Endpoints::name()...}; }
 
   /// The results for a range or a generator of items, in order, in requests that run as one batch
-  /// each. The first requests are under way when it returns.
+  /// each, with parameters of the endpoint's type. The first are under way when it returns.
   template <fixed_string Name, class S>
     requires item_source<S, in<Name>> result_stream<in<Name>, out<Name>> post(
-        S&& source, const request_options& options = {}) {
+        S&& source, const request_options& options = {}, parameters<Name> further = {}) {
       detail::check(options);
-      return {queue<Name>(), detail::make_items<in<Name>>(std::forward<S>(source)), options};
+      return {queue<Name>(), detail::make_items<in<Name>>(std::forward<S>(source)), options,
+              std::make_shared<const parameters<Name>>(std::move(further))};
     }
 
   /// As `post`, but a future for each request.
   template <fixed_string Name, class S>
     requires item_source<S, in<Name>> request_stream<in<Name>, out<Name>> requests(
-        S&& source, const request_options& options = {}) {
+        S&& source, const request_options& options = {}, parameters<Name> further = {}) {
       detail::check(options);
-      return {queue<Name>(), detail::make_items<in<Name>>(std::forward<S>(source)), options};
+      return {queue<Name>(), detail::make_items<in<Name>>(std::forward<S>(source)), options,
+              std::make_shared<const parameters<Name>>(std::move(further))};
     }
 
   /// What one endpoint has done.

@@ -61,8 +61,10 @@ class [[nodiscard]] request_stream {
   };
 
   request_stream(std::shared_ptr<detail::request_queue<In, Out>> queue,
-                 std::unique_ptr<detail::items<In>> source, const request_options& options)
-      : state_(std::make_unique<state>(std::move(queue), std::move(source), options)) {}
+                 std::unique_ptr<detail::items<In>> source, const request_options& options,
+                 std::shared_ptr<const void> parameters)
+      : state_(std::make_unique<state>(std::move(queue), std::move(source), options,
+                                       std::move(parameters))) {}
 
   request_stream(request_stream&&) noexcept = default;
   request_stream& operator=(request_stream&&) noexcept = default;
@@ -80,8 +82,9 @@ class [[nodiscard]] request_stream {
   // On the heap, so that iterators survive a move of the stream.
   struct state {
     state(std::shared_ptr<detail::request_queue<In, Out>> queue,
-          std::unique_ptr<detail::items<In>> source, const request_options& options)
-        : window(std::move(queue), std::move(source), options) {}
+          std::unique_ptr<detail::items<In>> source, const request_options& options,
+          std::shared_ptr<const void> parameters)
+        : window(std::move(queue), std::move(source), options, std::move(parameters)) {}
 
     void advance() {
       standing = false;

@@ -69,8 +69,10 @@ class [[nodiscard]] result_stream {
   };
 
   result_stream(std::shared_ptr<detail::request_queue<In, Out>> queue,
-                std::unique_ptr<detail::items<In>> source, const request_options& options)
-      : state_(std::make_unique<state>(std::move(queue), std::move(source), options)) {}
+                std::unique_ptr<detail::items<In>> source, const request_options& options,
+                std::shared_ptr<const void> parameters)
+      : state_(std::make_unique<state>(std::move(queue), std::move(source), options,
+                                       std::move(parameters))) {}
 
   result_stream(result_stream&&) noexcept = default;
   result_stream& operator=(result_stream&&) noexcept = default;
@@ -88,8 +90,9 @@ class [[nodiscard]] result_stream {
   // On the heap, so that iterators survive a move of the stream.
   struct state {
     state(std::shared_ptr<detail::request_queue<In, Out>> queue,
-          std::unique_ptr<detail::items<In>> source, const request_options& options)
-        : window(std::move(queue), std::move(source), options) {}
+          std::unique_ptr<detail::items<In>> source, const request_options& options,
+          std::shared_ptr<const void> parameters)
+        : window(std::move(queue), std::move(source), options, std::move(parameters)) {}
 
     void advance() {
       index = 0;

@@ -359,10 +359,9 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
 
   [[nodiscard]] std::exception_ptr begin(scratch& with, std::size_t slot,
                                          std::span<const In> items) noexcept {
-    // Those of a request have the default ones.
     const Parameters& parameters =
         with.request
-            ? default_parameters_
+            ? *static_cast<const Parameters*>(with.request->parameters.get())
             : with.batch.entries[static_cast<std::size_t>(items.data() - with.items.data())]
                   ->parameters;
     with.started = schedule_->time().now();
@@ -392,7 +391,6 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
   }
 
   const bool stops_;  // batches have a stop token
-  [[no_unique_address]] const Parameters default_parameters_{};
   function function_;
   std::vector<scratch> scratch_;
 };

@@ -27,9 +27,10 @@ class request_window {
   using request_ptr = typename queue::request_ptr;
 
   request_window(std::shared_ptr<queue> where, std::unique_ptr<items<In>> source,
-                 const request_options& options)
+                 const request_options& options, std::shared_ptr<const void> parameters)
       : queue_(std::move(where)),
         source_(std::move(source)),
+        parameters_(std::move(parameters)),
         request_size_(options.request_size),
         on_progress_(options.on_progress),
         width_(2 * queue_->replicas()) {
@@ -87,6 +88,7 @@ class request_window {
     retire();
     while (!ended_ && ahead_.size() + given_.size() < width_) {
       auto entry = std::make_shared<request<In, Out>>();
+      entry->parameters = parameters_;
       try {
         entry->items = source_->next(request_size_, entry->storage);
         ended_ = entry->items.empty();
@@ -142,6 +144,7 @@ class request_window {
 
   std::shared_ptr<queue> queue_;
   std::unique_ptr<items<In>> source_;
+  std::shared_ptr<const void> parameters_;
   std::size_t request_size_;
   std::function<void(std::size_t)> on_progress_;
   std::size_t width_;

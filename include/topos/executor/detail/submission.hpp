@@ -109,6 +109,7 @@ struct request final : future_state<std::vector<Out>>, continuation {
 
   std::vector<In> storage;    // where the items are ours
   std::span<const In> items;  // in the storage, or in what the user keeps until they are done
+  std::shared_ptr<const void> parameters;  // of the queue's type for them
   time_source::time_point enqueued;
   std::shared_ptr<end_signal> ended;  // where somebody waits for the first of several
 };
