@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <topos/core/config.hpp>
 #include <topos/expr/lanes.hpp>
-#include <type_traits>
 
 /// Returns lanes from a function of the host. What computes both numbers and lanes is compiled for
 /// devices too; there it must not meet lanes, which have no meaning in device code.

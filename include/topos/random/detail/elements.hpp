@@ -83,6 +83,12 @@ struct bit_elements {
   }
 };
 
+template <class Function, class Lanes>
+[[nodiscard, gnu::always_inline]] inline lane::batch<typename Function::value_type> mapped_lanes(
+    const Function& function, const Lanes& drawn) {
+  TOPOS_RETURN_LANES(lane::batch<typename Function::value_type>, function(drawn));
+}
+
 /// What `Function` makes of pairs of lanes of random bits.
 template <class Pairs, class Function>
 struct mapped_pairs {
@@ -91,14 +97,8 @@ struct mapped_pairs {
 
   [[nodiscard, gnu::always_inline]] auto operator()(index_t o) const {
     const auto both = bits(o);
-    return lane::pair<lane::batch<typename Function::value_type>>{of(both.first), of(both.second)};
-  }
-
- private:
-  template <class Lanes>
-  [[nodiscard, gnu::always_inline]] lane::batch<typename Function::value_type> of(
-      const Lanes& drawn) const {
-    TOPOS_RETURN_LANES(lane::batch<typename Function::value_type>, function(drawn));
+    return lane::pair<lane::batch<typename Function::value_type>>{
+        mapped_lanes(function, both.first), mapped_lanes(function, both.second)};
   }
 };
 
@@ -113,7 +113,9 @@ struct mapped_elements {
 
   template <class Count>
     requires(Function::has_lanes)
-  [[nodiscard]] auto lanes(index_t o, Count count) const { return of(bits.lanes(o, count)); }
+  [[nodiscard]] auto lanes(index_t o, Count count) const {
+    return mapped_lanes(function, bits.lanes(o, count));
+  }
 
   [[nodiscard]] index_t partner() const requires(Function::has_lanes&& Bits::width == 32) {
     return bits.partner();
@@ -121,12 +123,6 @@ struct mapped_elements {
 
   [[nodiscard]] auto paired() const requires(Function::has_lanes&& Bits::width == 32) {
     return mapped_pairs<decltype(bits.paired()), Function>{bits.paired(), function};
-  }
-
- private:
-  template <class Lanes>
-  [[nodiscard]] lane::batch<value_type> of(const Lanes& drawn) const {
-    TOPOS_RETURN_LANES(lane::batch<value_type>, function(drawn));
   }
 };
 
