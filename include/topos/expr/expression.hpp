@@ -7,6 +7,7 @@
 /// become an evaluator: a bare object that gives the expression's rows inside a kernel.
 
 #include <concepts>
+#include <cstring>
 #include <optional>
 #include <topos/core/dtype.hpp>
 #include <topos/core/layout.hpp>
@@ -60,7 +61,8 @@ using node_t = std::decay_t<decltype(as_node(std::declval<const X&>()))>;
 template <operand X>
 using value_of_t = typename node_t<X>::value_type;
 
-/// Rows of one source under a layout, inside a kernel.
+/// Rows of one source under a layout, inside a kernel. As others, they are equal where they are
+/// known to hold the same elements.
 template <class Elements, std::size_t Rank>
 struct strided_rows {
   static constexpr std::size_t most = Rank > 1 ? Rank - 1 : 1;
@@ -81,6 +83,8 @@ struct strided_rows {
     return at;
   }
   KOKKOS_FUNCTION strided_row<Elements> row(index_t r) const { return {elements, start(r), step}; }
+
+  friend bool operator==(const strided_rows&, const strided_rows&) = default;
 };
 
 /// The rows of a layout, walked as `w`.
@@ -175,6 +179,11 @@ template <class T>
 struct constant_rows {
   T value;
   KOKKOS_FUNCTION constant_row<T> row(index_t /*r*/) const { return {value}; }
+
+  // By its bits, since -0 is not 0 here.
+  friend bool operator==(const constant_rows& a, const constant_rows& b) {
+    return std::memcmp(&a.value, &b.value, sizeof(T)) == 0;
+  }
 };
 
 /// A scalar, in the type that it took on.

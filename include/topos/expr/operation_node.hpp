@@ -20,6 +20,11 @@ struct operation_rows_of<std::index_sequence<I...>, Op, Rows...> : part<I, Rows>
   Op op;
   operation_rows_of(const Op& o, const Rows&... rows) : part<I, Rows>{rows}..., op(o) {}
   KOKKOS_FUNCTION auto row(index_t r) const { return make_row(op, part<I, Rows>::row.row(r)...); }
+
+  bool operator==(const operation_rows_of& other) const
+      requires(std::is_empty_v<Op> && (std::equality_comparable<Rows> && ...)) {
+    return ((part<I, Rows>::row == other.part<I, Rows>::row) && ...);
+  }
 };
 
 template <class Op, class... Rows>

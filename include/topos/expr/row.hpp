@@ -54,6 +54,7 @@ struct memory_elements {
   using value_type = T;
   const T* data;
 
+  friend bool operator==(const memory_elements&, const memory_elements&) = default;
   KOKKOS_FUNCTION T operator()(index_t o) const { return data[o]; }
   template <int N>
   [[nodiscard]] KOKKOS_FUNCTION pack<T, N> packed(index_t o) const {

@@ -14,18 +14,45 @@ struct joined {
   Kernel kernel;
 };
 
+/// Whether the host can do the items of two kernels as one: `shares(other)` then says whether they
+/// are of the same elements, and `run_with(i, others...)` is item i of all.
+template <class Kernel, class Other>
+concept can_share = requires(const Kernel& kernel, const Other& other) {
+  kernel.shares(other);
+};
+
 template <class Indices, class... Kernels>
 struct joint_kernel_of;
 
-/// Item i is item i of each kernel, one after the other.
+/// Item i is item i of each kernel: of all at once where they share their elements, else one after
+/// the other.
 template <std::size_t... I, class... Kernels>
 struct joint_kernel_of<std::index_sequence<I...>, Kernels...> : joined<I, Kernels>... {
-  explicit joint_kernel_of(const Kernels&... kernels) : joined<I, Kernels>{kernels}... {}
+  bool shared;
+
+  explicit joint_kernel_of(const Kernels&... kernels)
+      : joined<I, Kernels>{kernels}..., shared(share(kernels...)) {}
 
   TOPOS_HOST_BRANCH
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team& team, index_t i) const {
+    if constexpr (Team::on_host) {
+      if (shared) return run_shared(i, joined<I, Kernels>::kernel...);
+    }
     (joined<I, Kernels>::kernel(team, i), ...);
+  }
+
+ private:
+  template <class First, class... Rest>
+  static bool share(const First& first, const Rest&... rest) {
+    if constexpr ((can_share<First, Rest> && ...))
+      return (first.shares(rest) && ...);
+    else
+      return false;
+  }
+  template <class First, class... Rest>
+  static void run_shared(index_t i, const First& first, const Rest&... rest) {
+    if constexpr ((can_share<First, Rest> && ...)) first.run_with(i, rest...);
   }
 };
 

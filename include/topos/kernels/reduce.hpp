@@ -8,6 +8,8 @@
 /// not depend on the number of threads. Pieces are combined first, then their results, as a tree.
 
 #include <topos/kernels/detail/column_reducer.hpp>
+#include <topos/kernels/detail/fill_kernel.hpp>
+#include <topos/kernels/detail/joint_reduction.hpp>
 #include <topos/kernels/map.hpp>
 #include <topos/kernels/reduction_order.hpp>
 
@@ -94,11 +96,44 @@ struct reduction_kernel {
     }
   }
 
- private:
+  /// Whether another kernel reduces the same elements in the same order, and the host gains by
+  /// doing both at once.
+  template <class OtherTarget, class OtherOp, class OtherFinish>
+    requires(host_rows::same_order<Op, OtherOp, Rows>() && std::equality_comparable<Rows>)
+  [[nodiscard]] bool shares(
+      const reduction_kernel<OtherTarget, OtherOp, OtherFinish, Rows>& other) const {
+    return by_rows && other.by_rows && rows == other.rows && outer == other.outer &&
+           reduced == other.reduced && columns == other.columns && piece_rows == other.piece_rows &&
+           piece_columns == other.piece_columns;
+  }
+
+  /// Item i of this kernel and of others that share its elements.
+  template <class... Others>
+  void run_with(index_t i, const Others&... others) const {
+    const joint_op ops(op, others.op...);
+    const joint_rows<Rows, 1 + sizeof...(others)> from{rows};
+    if (pieces() > 1) {
+      const auto all = combined(ops, from, i / pieces(), i % pieces());
+      std::size_t n = 0;
+      partials[i] = all.of[n++];
+      ((others.partials[i] = all.of[n++]), ...);
+      return;
+    }
+    const index_t last = std::min((i + 1) * together(), outer);
+    for (index_t o = i * together(); o < last; ++o) {
+      const auto all = combined(ops, from, o, 0);
+      std::size_t n = 0;
+      write(o, all.of[n++]);
+      (others.write(o, all.of[n++]), ...);
+    }
+  }
+
+  /// Writes what output o is combined to.
   KOKKOS_FUNCTION void write(index_t o, const value_type& value) const {
     target.elements.data[target.start(o * target_rows)] = finish(value);
   }
 
+ private:
   TOPOS_HOST_BRANCH
   template <class Team>
   KOKKOS_FUNCTION void whole_outputs(const Team& team, index_t first, index_t last) const {
@@ -121,14 +156,14 @@ struct reduction_kernel {
   TOPOS_HOST_BRANCH
   template <class Team>
   KOKKOS_FUNCTION value_type piece(const Team& team, index_t output, index_t p) const {
-    const index_t r = p / pieces_across() * piece_rows;
-    const index_t c = p % pieces_across() * piece_columns;
-    const index_t past_r = r + piece_rows < reduced ? r + piece_rows : reduced;
-    const index_t past_c = c + piece_columns < columns ? c + piece_columns : columns;
-    const index_t group = output * reduced;
     if constexpr (Team::on_host) {
-      return rows_combined(group + r, group + past_r, c, past_c);
+      return combined(op, rows, output, p);
     } else {
+      const index_t r = p / pieces_across() * piece_rows;
+      const index_t c = p % pieces_across() * piece_columns;
+      const index_t past_r = r + piece_rows < reduced ? r + piece_rows : reduced;
+      const index_t past_c = c + piece_columns < columns ? c + piece_columns : columns;
+      const index_t group = output * reduced;
       const index_t width = past_c - c;
       partial_result<value_type> result{};
       Kokkos::parallel_reduce(
@@ -144,11 +179,25 @@ struct reduction_kernel {
     }
   }
 
+  // Piece p of an output on the host, by an operation and of rows that stand for this kernel's.
+  template <class With, class From>
+  auto combined(const With& with, const From& from, index_t output, index_t p) const {
+    const index_t r = p / pieces_across() * piece_rows;
+    const index_t c = p % pieces_across() * piece_columns;
+    const index_t first = output * reduced;
+    return rows_combined(with, from, first + r, first + std::min(r + piece_rows, reduced), c,
+                         std::min(c + piece_columns, columns));
+  }
+
   // Short rows, by halves.
-  value_type rows_combined(index_t r, index_t past_r, index_t c, index_t past_c) const {
-    if (past_r - r == 1) return host_rows::reduce(op, rows.row(r), c, past_c);
+  template <class With, class From>
+  static auto rows_combined(const With& with, const From& from, index_t r, index_t past_r,
+                            index_t c, index_t past_c) {
+    using T = typename std::decay_t<decltype(from.row(r))>::value_type;
+    if (past_r - r == 1) return T(host_rows::reduce(with, from.row(r), c, past_c));
     const index_t middle = r + (past_r - r + 1) / 2;
-    return op(rows_combined(r, middle, c, past_c), rows_combined(middle, past_r, c, past_c));
+    const T left = rows_combined(with, from, r, middle, c, past_c);
+    return T(with(left, rows_combined(with, from, middle, past_r, c, past_c)));
   }
 
   TOPOS_HOST_BRANCH
@@ -186,21 +235,6 @@ struct reduction_kernel {
       });
       team.barrier();
     }
-  }
-};
-
-/// Writes one value everywhere: the results of a reduction of nothing.
-template <class T>
-struct fill_kernel {
-  T* out;
-  index_t size;
-  T value;
-
-  template <class Team>
-  KOKKOS_FUNCTION void operator()(const Team& team, index_t i) const {
-    const index_t first = i * map_chunk;
-    assign(team, out, constant_row<T>{value}, first,
-           first + map_chunk < size ? first + map_chunk : size);
   }
 };
 

@@ -88,6 +88,11 @@ inline void join_chains(Batch (&chain)[chains], const Combine& combine) {
   }
 }
 
+template <class T, class B>
+inline void store_lanes(T* to, const B& lanes) {
+  lane::store(to, lanes);
+}
+
 template <class T, class Op>
 inline T fold_values(T* values, index_t count, const Op& op) {
   T result = values[0];
@@ -119,16 +124,16 @@ inline auto reduce_lanes(const Op& op, const Row& row, index_t first, index_t la
       total = chain[0];
     }
     for (; j + width <= last; j += width) total = op.lanes(total, row.lanes(j, lane::all{}));
-    lane::store(tail, total);
+    store_lanes(tail, total);
     for (index_t half = width / 2; half > 0; half /= 2) {
       for (index_t i = 0; i < half; ++i) tail[i] = op(tail[i], tail[i + half]);
     }
     result = tail[0];
     if (j == last) return result;
-    lane::store(tail, row.lanes(j, last - j));
+    store_lanes(tail, row.lanes(j, last - j));
     return op(result, fold_values(tail, last - j, op));
   }
-  lane::store(tail, row.lanes(j, last - j));
+  store_lanes(tail, row.lanes(j, last - j));
   return fold_values(tail, last - j, op);
 }
 
@@ -158,6 +163,15 @@ constexpr bool reduces_lanes() {
   } else {
     return false;
   }
+}
+
+/// Whether two operations combine such rows in the same order.
+template <class Op, class Other, class Rows>
+constexpr bool same_order() {
+  using row = decltype(std::declval<const Rows&>().row(0));
+  using dense = std::decay_t<decltype(std::declval<const row&>().dense())>;
+  return reduces_lanes<Op, row>() == reduces_lanes<Other, row>() &&
+         reduces_lanes<Op, dense>() == reduces_lanes<Other, dense>();
 }
 
 template <class Op, class Row>

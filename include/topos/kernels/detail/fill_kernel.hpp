@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// One value in all elements, as a kernel.
+
+#include <topos/kernels/map.hpp>
+
+namespace topos::detail {
+
+/// Writes one value everywhere: the results of a reduction of nothing.
+template <class T>
+struct fill_kernel {
+  T* out;
+  index_t size;
+  T value;
+
+  template <class Team>
+  KOKKOS_FUNCTION void operator()(const Team& team, index_t i) const {
+    const index_t first = i * map_chunk;
+    assign(team, out, constant_row<T>{value}, first,
+           first + map_chunk < size ? first + map_chunk : size);
+  }
+};
+
+}  // namespace topos::detail

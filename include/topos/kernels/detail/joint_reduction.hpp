@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Several reductions of the same elements as one: each element is read, or computed, once, and
+/// combined by each operation in the order in which that operation alone would combine it.
+
+#include <cstddef>
+#include <topos/expr/row.hpp>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace topos::detail {
+
+/// What each of N operations has combined so far: values, or lanes of them.
+template <class T, std::size_t N>
+struct joint_values {
+  T of[N];
+};
+
+template <class T, class B, std::size_t N>
+inline void store_lanes(joint_values<T, N>* to, const joint_values<B, N>& lanes) {
+  constexpr index_t width = lane::width<T>;
+  for (std::size_t n = 0; n != N; ++n) {
+    T values[width];
+    lane::store(values, lanes.of[n]);
+    for (index_t i = 0; i < width; ++i) to[i].of[n] = values[i];
+  }
+}
+
+/// The operations side by side, as one.
+template <class... Ops>
+class joint_op {
+ public:
+  explicit joint_op(const Ops&... ops) : ops_(ops...) {}
+
+  template <class T>
+  [[nodiscard]] auto operator()(const joint_values<T, sizeof...(Ops)>& a,
+                                const joint_values<T, sizeof...(Ops)>& b) const {
+    return each<T>(numbers{}, [&](const auto& op, std::size_t n) { return op(a.of[n], b.of[n]); });
+  }
+  template <class B>
+    requires(has_lanes<Ops, B, B>&&...)
+  [[nodiscard, gnu::always_inline]] auto lanes(const joint_values<B, sizeof...(Ops)>& a,
+                                               const joint_values<B, sizeof...(Ops)>& b) const {
+    return each<B>(numbers{},
+                   [&](const auto& op, std::size_t n) { return op.lanes(a.of[n], b.of[n]); });
+  }
+
+ private:
+  using numbers = std::index_sequence_for<Ops...>;
+
+  template <class To, std::size_t... I, class Combine>
+  [[nodiscard, gnu::always_inline]] auto each(std::index_sequence<I...> /*all*/,
+                                              const Combine& combine) const {
+    return joint_values<To, sizeof...(Ops)>{{static_cast<To>(combine(std::get<I>(ops_), I))...}};
+  }
+
+  std::tuple<Ops...> ops_;
+};
+
+/// A row each of whose elements stands N times side by side.
+template <class Row, std::size_t N>
+struct joint_row {
+  using value_type = joint_values<typename Row::value_type, N>;
+  static constexpr index_t width = Row::width;
+  Row row;
+
+  [[nodiscard]] value_type operator[](index_t j) const { return spread(row[j]); }
+  template <class Count>
+  [[nodiscard, gnu::always_inline]] auto lanes(index_t j, Count count) const {
+    return spread(row.lanes(j, count));
+  }
+  [[nodiscard]] bool is_dense() const { return row.is_dense(); }
+  [[nodiscard]] auto dense() const {
+    return joint_row<std::decay_t<decltype(row.dense())>, N>{row.dense()};
+  }
+
+ private:
+  template <class V>
+  [[nodiscard, gnu::always_inline]] static joint_values<V, N> spread(const V& value) {
+    joint_values<V, N> all;
+    for (V& v : all.of) v = value;
+    return all;
+  }
+};
+
+/// Such rows.
+template <class Rows, std::size_t N>
+struct joint_rows {
+  const Rows& rows;
+  [[nodiscard]] auto row(index_t r) const {
+    return joint_row<std::decay_t<decltype(rows.row(r))>, N>{rows.row(r)};
+  }
+};
+
+}  // namespace topos::detail
