@@ -22,6 +22,7 @@
 #include <topos/expr/gather.hpp>
 #include <topos/expr/generators.hpp>
 #include <topos/expr/math.hpp>
+#include <topos/expr/operators.hpp>
 #include <topos/expr/reshape.hpp>
 #include <topos/expr/slice.hpp>
 #include <topos/expr/views.hpp>

@@ -20,7 +20,8 @@ struct failure_origin {
 };
 
 /// The base of all that topos throws: `what()` says which operation failed, what it got, what it
-/// expected and what to do; `where()` is the user's line that asked for it.
+/// expected and what to do; `where()` is the user's line that asked for it, 0 of no file where that
+/// is not known: an operator of two expressions, and more arguments than a function counts.
 class error : public std::runtime_error {
  public:
   explicit error(const std::string& message,
@@ -41,8 +42,9 @@ class error : public std::runtime_error {
   void set_origin(const failure_origin& from) {
     if (origin_) return;
     std::ostringstream text;
-    text << std::runtime_error::what() << ", while computing " << from.operation << " enqueued at "
-         << from.where.file_name() << ':' << from.where.line();
+    text << std::runtime_error::what() << ", while computing " << from.operation;
+    if (from.where.line() != 0)
+      text << " enqueued at " << from.where.file_name() << ':' << from.where.line();
     message_ = std::make_shared<const std::string>(std::move(text).str());
     origin_ = from;
   }

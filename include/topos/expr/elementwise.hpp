@@ -73,8 +73,7 @@ template <class Op, operand A>
 
 /// Op on two operands in the type that they have in common.
 template <class Op, class A, class B>
-[[nodiscard]] auto apply(const char* name, const A& a, const B& b,
-                         std::source_location where = std::source_location::current()) {
+[[nodiscard]] auto apply(const char* name, const A& a, const B& b, std::source_location where) {
   using T = common_t<A, B>;
   return make_node(name, where, Op{}, node_as<T>(a), node_as<T>(b));
 }
@@ -82,68 +81,79 @@ template <class Op, class A, class B>
 /// Op on two operands as floating-point numbers.
 template <class Op, class A, class B>
 [[nodiscard]] auto apply_floating(const char* name, const A& a, const B& b,
-                                  std::source_location where = std::source_location::current()) {
+                                  std::source_location where) {
   using T = floating_t<common_t<A, B>>;
   return make_node(name, where, Op{}, node_as<T>(a), node_as<T>(b));
 }
 
 /// Op on two operands that are whole numbers or bools.
 template <class Op, class A, class B>
-[[nodiscard]] auto apply_integral(const char* name, const A& a, const B& b) {
+[[nodiscard]] auto apply_integral(const char* name, const A& a, const B& b,
+                                  std::source_location where) {
   static_assert(std::integral<common_t<A, B>>,
                 "topos: bit operations take integers or bools, not floating-point numbers");
-  return apply<Op>(name, a, b);
+  return apply<Op>(name, a, b, where);
 }
 
 /// Op on two operands that are whole numbers.
 template <class Op, class A, class B>
-[[nodiscard]] auto apply_shift(const char* name, const A& a, const B& b) {
+[[nodiscard]] auto apply_shift(const char* name, const A& a, const B& b,
+                               std::source_location where) {
   static_assert(!std::same_as<common_t<A, B>, bool>, "topos: bools have no bits to shift");
-  return apply_integral<Op>(name, a, b);
+  return apply_integral<Op>(name, a, b, where);
 }
 
 /// Op on two operands as bools: true where not 0.
 template <class Op, class A, class B>
-[[nodiscard]] auto apply_logical(const char* name, const A& a, const B& b) {
-  return make_node(name, std::source_location::current(), Op{}, node_as<bool>(a), node_as<bool>(b));
+[[nodiscard]] auto apply_logical(const char* name, const A& a, const B& b,
+                                 std::source_location where) {
+  return make_node(name, where, Op{}, node_as<bool>(a), node_as<bool>(b));
 }
 
 }  // namespace detail
 
+// A function of two operands; `how` makes its node of the operation.
+#define TOPOS_FUNCTION_OF_TWO(name, how, operation)                                       \
+  template <class A, class B>                                                             \
+    requires detail::operands<A, B>                                                       \
+  [[nodiscard]] auto name(const A& a, const B& b,                                         \
+                          std::source_location where = std::source_location::current()) { \
+    return detail::how<detail::operation>(#name, a, b, where);                            \
+  }
+
 /// The elementwise sum.
-template <class A, class B>
-  requires detail::operands<A, B>
-[[nodiscard]] auto operator+(const A& a, const B& b) {
-  return detail::apply<detail::add_op>("add", a, b);
-}
-
+TOPOS_FUNCTION_OF_TWO(add, apply, add_op)
 /// The elementwise difference.
-template <class A, class B>
-  requires detail::operands<A, B>
-[[nodiscard]] auto operator-(const A& a, const B& b) {
-  return detail::apply<detail::subtract_op>("subtract", a, b);
-}
-
+TOPOS_FUNCTION_OF_TWO(subtract, apply, subtract_op)
 /// The elementwise product.
-template <class A, class B>
-  requires detail::operands<A, B>
-[[nodiscard]] auto operator*(const A& a, const B& b) {
-  return detail::apply<detail::multiply_op>("multiply", a, b);
-}
-
+TOPOS_FUNCTION_OF_TWO(multiply, apply, multiply_op)
 /// The elementwise true quotient: of integers too it is floating-point.
-template <class A, class B>
-  requires detail::operands<A, B>
-[[nodiscard]] auto operator/(const A& a, const B& b) {
-  return detail::apply_floating<detail::divide_op>("divide", a, b);
-}
+TOPOS_FUNCTION_OF_TWO(divide, apply_floating, divide_op)
+/// What floor division leaves, of the sign of the divisor; of integers by 0 it is 0.
+TOPOS_FUNCTION_OF_TWO(remainder, apply, remainder_op)
 
-/// The elementwise remainder, of the sign of the divisor; of integers by 0 it is 0.
-template <class A, class B>
-  requires detail::operands<A, B>
-[[nodiscard]] auto operator%(const A& a, const B& b) {
-  return detail::apply<detail::remainder_op>("remainder", a, b);
-}
+/// The elementwise comparison, an expression of bools.
+TOPOS_FUNCTION_OF_TWO(equal, apply, equal_op)
+TOPOS_FUNCTION_OF_TWO(not_equal, apply, not_equal_op)
+TOPOS_FUNCTION_OF_TWO(less, apply, less_op)
+TOPOS_FUNCTION_OF_TWO(less_equal, apply, less_equal_op)
+TOPOS_FUNCTION_OF_TWO(greater, apply, greater_op)
+TOPOS_FUNCTION_OF_TWO(greater_equal, apply, greater_equal_op)
+
+/// True where both are not 0. Both operands are computed.
+TOPOS_FUNCTION_OF_TWO(logical_and, apply_logical, bitwise_and_op)
+/// True where one is not 0. Both operands are computed.
+TOPOS_FUNCTION_OF_TWO(logical_or, apply_logical, bitwise_or_op)
+
+/// The bits of integers or bools, element by element.
+TOPOS_FUNCTION_OF_TWO(bitwise_and, apply_integral, bitwise_and_op)
+TOPOS_FUNCTION_OF_TWO(bitwise_or, apply_integral, bitwise_or_op)
+TOPOS_FUNCTION_OF_TWO(bitwise_xor, apply_integral, bitwise_xor_op)
+/// Shifted integers; by the width of the type or more, nothing of the number is left.
+TOPOS_FUNCTION_OF_TWO(left_shift, apply_shift, left_shift_op)
+TOPOS_FUNCTION_OF_TWO(right_shift, apply_shift, right_shift_op)
+
+#undef TOPOS_FUNCTION_OF_TWO
 
 /// The elementwise negative.
 [[nodiscard]] auto operator-(const operand auto& a) { return detail::apply<detail::negate_op>(a); }
@@ -151,86 +161,16 @@ template <class A, class B>
 /// The elements themselves.
 [[nodiscard]] auto operator+(const operand auto& a) { return detail::as_node(a); }
 
-/// The elementwise comparison, an expression of bools.
-template <class A, class B>
-  requires detail::operands<A, B>
-[[nodiscard]] auto operator==(const A& a, const B& b) {
-  return detail::apply<detail::equal_op>("equal", a, b);
-}
-template <class A, class B>
-  requires detail::operands<A, B>
-[[nodiscard]] auto operator!=(const A& a, const B& b) {
-  return detail::apply<detail::not_equal_op>("not_equal", a, b);
-}
-template <class A, class B>
-  requires detail::operands<A, B>
-[[nodiscard]] auto operator<(const A& a, const B& b) {
-  return detail::apply<detail::less_op>("less", a, b);
-}
-template <class A, class B>
-  requires detail::operands<A, B>
-[[nodiscard]] auto operator<=(const A& a, const B& b) {
-  return detail::apply<detail::less_equal_op>("less_equal", a, b);
-}
-template <class A, class B>
-  requires detail::operands<A, B>
-[[nodiscard]] auto operator>(const A& a, const B& b) {
-  return detail::apply<detail::greater_op>("greater", a, b);
-}
-template <class A, class B>
-  requires detail::operands<A, B>
-[[nodiscard]] auto operator>=(const A& a, const B& b) {
-  return detail::apply<detail::greater_equal_op>("greater_equal", a, b);
-}
-
-/// True where both are not 0. Both operands are computed.
-template <class A, class B>
-  requires detail::operands<A, B>
-[[nodiscard]] auto operator&&(const A& a, const B& b) {
-  return detail::apply_logical<detail::bitwise_and_op>("logical_and", a, b);
-}
-/// True where one is not 0. Both operands are computed.
-template <class A, class B>
-  requires detail::operands<A, B>
-[[nodiscard]] auto operator||(const A& a, const B& b) {
-  return detail::apply_logical<detail::bitwise_or_op>("logical_or", a, b);
-}
 /// True where it is 0.
 [[nodiscard]] auto operator!(const operand auto& a) {
   return detail::make_node("", {}, detail::logical_not_op{}, detail::node_as<bool>(a));
 }
 
-/// The bits of integers or bools, element by element.
-template <class A, class B>
-  requires detail::operands<A, B>
-[[nodiscard]] auto operator&(const A& a, const B& b) {
-  return detail::apply_integral<detail::bitwise_and_op>("bitwise_and", a, b);
-}
-template <class A, class B>
-  requires detail::operands<A, B>
-[[nodiscard]] auto operator|(const A& a, const B& b) {
-  return detail::apply_integral<detail::bitwise_or_op>("bitwise_or", a, b);
-}
-template <class A, class B>
-  requires detail::operands<A, B>
-[[nodiscard]] auto operator^(const A& a, const B& b) {
-  return detail::apply_integral<detail::bitwise_xor_op>("bitwise_xor", a, b);
-}
+/// The complement of the bits of integers or bools.
 [[nodiscard]] auto operator~(const operand auto& a) {
   static_assert(std::integral<detail::value_of_t<std::decay_t<decltype(a)>>>,
                 "topos: bit operations take integers or bools, not floating-point numbers");
   return detail::apply<detail::bitwise_not_op>(a);
-}
-/// Shifted integers; by the width of the type or more, nothing of the number is left.
-template <operand A, class B>
-  requires detail::operands<A, B>
-[[nodiscard]] auto operator<<(const A& a, const B& b) {
-  return detail::apply_shift<detail::left_shift_op>("left_shift", a, b);
-}
-template <operand A, class B>
-  requires detail::operands<A, B>
-[[nodiscard]] auto operator>>(const A& a, const B& b) {
-  return detail::apply_shift<detail::right_shift_op>("right_shift", a, b);
 }
 
 /// The elements as another type: floats are cut off towards 0 and held within an integer's range,

@@ -155,7 +155,7 @@ namespace topos {
 
 /// The larger of 0 and the element.
 [[nodiscard]] auto relu(const operand auto& a) {
-  return detail::apply<detail::maximum_op>("relu", a, 0);
+  return detail::apply<detail::maximum_op>("relu", a, 0, {});
 }
 
 namespace detail {
@@ -266,14 +266,6 @@ template <class A, class B>
 [[nodiscard]] auto floor_divide(const A& a, const B& b,
                                 std::source_location where = std::source_location::current()) {
   return detail::apply<detail::floor_divide_op>("floor_divide", a, b, where);
-}
-
-/// What floor division leaves, of the sign of the divisor: the operator %.
-template <class A, class B>
-  requires detail::operands<A, B>
-[[nodiscard]] auto remainder(const A& a, const B& b,
-                             std::source_location where = std::source_location::current()) {
-  return detail::apply<detail::remainder_op>("remainder", a, b, where);
 }
 
 /// The smaller of two; a NaN is passed over.

@@ -111,18 +111,32 @@ class slice_view {
   std::array<bool, Rank> kept_{};
 };
 
+template <operand X, axis_index... I>
+[[nodiscard]] auto slice_at(std::source_location where, const X& x, I... indices) {
+  constexpr std::size_t rank = node_t<X>::rank;
+  decltype(auto) node = as_node(x);
+  const shape<rank> whole = node.shape();
+  return node.viewed(whole, slice_view<rank, I...>(whole, where, indices...));
+}
+
 }  // namespace detail
 
 /// A part of x by one index for each of its first axes: `slice(x, range{0, 5}, 3)` is Python's
 /// x[0:5, 3]. Nothing is copied. Throws `out_of_range` for an index outside of its axis and
 /// `invalid_argument` for a step of 0.
+template <operand X, detail::axis_index I>
+[[nodiscard]] auto slice(const X& x, I i,
+                         std::source_location where = std::source_location::current()) {
+  return detail::slice_at(where, x, i);
+}
+template <operand X, detail::axis_index I, detail::axis_index J>
+[[nodiscard]] auto slice(const X& x, I i, J j,
+                         std::source_location where = std::source_location::current()) {
+  return detail::slice_at(where, x, i, j);
+}
 template <operand X, detail::axis_index... I>
 [[nodiscard]] auto slice(const X& x, I... indices) {
-  constexpr std::size_t rank = detail::node_t<X>::rank;
-  decltype(auto) node = detail::as_node(x);
-  const shape<rank> whole = node.shape();
-  return node.viewed(
-      whole, detail::slice_view<rank, I...>(whole, std::source_location::current(), indices...));
+  return detail::slice_at({}, x, indices...);
 }
 
 }  // namespace topos

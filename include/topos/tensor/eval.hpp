@@ -118,12 +118,21 @@ auto run_jobs(std::source_location where, Jobs... jobs) {
 }  // namespace detail
 
 /// Computes several expressions and reductions, and returns their results, a tuple of tensors, at
-/// once. Those of one shape are computed in one pass: what they read in common is read once.
-template <operand... X>
-  requires(sizeof...(X) > 1)
-[[nodiscard]] auto eval(const X&... x) {
-  const auto where = std::source_location::current();
-  return detail::run_jobs(where, detail::job_of(x, where)...);
+/// once. Those of one shape are computed in one pass: what they read in common is read once, and
+/// what several sums, extrema and the like reduce in common is computed once.
+template <operand X, operand Y>
+[[nodiscard]] auto eval(const X& x, const Y& y,
+                        std::source_location where = std::source_location::current()) {
+  return detail::run_jobs(where, detail::job_of(x, where), detail::job_of(y, where));
 }
+template <operand X, operand Y, operand Z>
+[[nodiscard]] auto eval(const X& x, const Y& y, const Z& z,
+                        std::source_location where = std::source_location::current()) {
+  return detail::run_jobs(where, detail::job_of(x, where), detail::job_of(y, where),
+                          detail::job_of(z, where));
+}
+template <operand... X>
+  requires(sizeof...(X) > 3)
+[[nodiscard]] auto eval(const X&... x) { return detail::run_jobs({}, detail::job_of(x, {})...); }
 
 }  // namespace topos

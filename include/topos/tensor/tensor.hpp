@@ -12,8 +12,8 @@
 #include <topos/core/dtype.hpp>
 #include <topos/core/shape.hpp>
 #include <topos/device/default_device.hpp>
-#include <topos/expr/elementwise.hpp>
 #include <topos/expr/generators.hpp>
+#include <topos/expr/operators.hpp>
 #include <topos/expr/reshape.hpp>
 #include <topos/expr/slice.hpp>
 #include <topos/kernels/map.hpp>
@@ -26,7 +26,7 @@ class tensor_slice;
 /// A dense row-major array of `Rank` axes on one device. Copies share memory; no operation changes
 /// what another tensor holds. Its content may still be being computed: reading it waits.
 template <element T, std::size_t Rank>
-class tensor {
+class tensor : detail::located_operators<tensor<T, Rank>> {
  public:
   using value_type = T;
   static constexpr std::size_t rank = Rank;
@@ -131,11 +131,18 @@ class tensor {
 
   /// A part of the tensor that can be assigned to, by one index for each of its first axes: see
   /// slice. `x.slice(range{0, 2}) = y` changes x alone: tensors that shared its memory keep theirs.
+  template <detail::axis_index I>
+  [[nodiscard]] auto slice(I i, std::source_location where = std::source_location::current()) & {
+    return part_of(*this, where, i);
+  }
+  template <detail::axis_index I, detail::axis_index J>
+  [[nodiscard]] auto slice(I i, J j,
+                           std::source_location where = std::source_location::current()) & {
+    return part_of(*this, where, i, j);
+  }
   template <detail::axis_index... I>
   [[nodiscard]] auto slice(I... indices) & {
-    using view = detail::slice_view<Rank, I...>;
-    const view part(extents_, std::source_location::current(), indices...);
-    return tensor_slice<T, view::rank, Rank>(*this, part(detail::layout<Rank>::dense(extents_)));
+    return part_of(*this, {}, indices...);
   }
   template <detail::axis_index... I>
   [[nodiscard]] auto slice(I... indices) const& {
@@ -147,23 +154,27 @@ class tensor {
   /// `device_mismatch`.
   template <class X>
     requires(operand<X> || detail::scalar<X>)
-  tensor& operator+=(const X& x) {
-    return in_place("+=", x, [&](const auto& by) { return *this + by; });
+  friend tensor& operator+=(detail::located<tensor> a, const X& x) {
+    return a.value.in_place("+=", x, a.where,
+                            [&](const auto& by) { return add(a.value, by, a.where); });
   }
   template <class X>
     requires(operand<X> || detail::scalar<X>)
-  tensor& operator-=(const X& x) {
-    return in_place("-=", x, [&](const auto& by) { return *this - by; });
+  friend tensor& operator-=(detail::located<tensor> a, const X& x) {
+    return a.value.in_place("-=", x, a.where,
+                            [&](const auto& by) { return subtract(a.value, by, a.where); });
   }
   template <class X>
     requires(operand<X> || detail::scalar<X>)
-  tensor& operator*=(const X& x) {
-    return in_place("*=", x, [&](const auto& by) { return *this * by; });
+  friend tensor& operator*=(detail::located<tensor> a, const X& x) {
+    return a.value.in_place("*=", x, a.where,
+                            [&](const auto& by) { return multiply(a.value, by, a.where); });
   }
   template <class X>
     requires(operand<X> || detail::scalar<X>)
-  tensor& operator/=(const X& x) {
-    return in_place("/=", x, [&](const auto& by) { return *this / by; });
+  friend tensor& operator/=(detail::located<tensor> a, const X& x) {
+    return a.value.in_place("/=", x, a.where,
+                            [&](const auto& by) { return divide(a.value, by, a.where); });
   }
 
   /// Makes this the only holder of its memory, with the same content: a copy where it is shared.
@@ -184,36 +195,43 @@ class tensor {
     return detail::layout<Rank>::dense(extents_, offset_);
   }
 
+  template <detail::axis_index... I>
+  static auto part_of(tensor& whole, std::source_location where, I... indices) {
+    using view = detail::slice_view<Rank, I...>;
+    const view part(whole.extents_, where, indices...);
+    return tensor_slice<T, view::rank, Rank>(
+        whole, part(detail::layout<Rank>::dense(whole.extents_)), where);
+  }
+
   // Asks who holds the memory before the expression, which does too, is made. A tensor of this
   // shape may be this one, which is read where it is written; the node of anything else holds what
   // it reads.
   template <class X, class Make>
-  tensor& in_place(const char* name, const X& x, Make make) {
+  tensor& in_place(const char* name, const X& x, std::source_location where, Make make) {
     if constexpr (detail::scalar<X> || requires { x.memory(); }) {
       const bool alone = memory_.is_unique();
-      return update(name, alone, make(x));
+      return update(name, alone, make(x), where);
     } else {
       decltype(auto) by = detail::as_node(x);
       const bool alone = memory_.is_unique();
-      return update(name, alone, make(by));
+      return update(name, alone, make(by), where);
     }
   }
 
   // `alone`: whether nobody but e held the memory.
   template <expression E>
-  tensor& update(const char* name, bool alone, const E& e) {
+  tensor& update(const char* name, bool alone, const E& e, std::source_location where) {
     static_assert(!std::integral<T> || std::integral<typename E::value_type>,
                   "topos: the result is floating-point and would be cut off: use astype");
     static_assert(detail::is_complex<T> || !detail::is_complex<typename E::value_type>,
                   "topos: the result is complex and this tensor real");
-    constexpr auto where = std::source_location::current();
     if (broadcast(name, extents_, e.shape(), where) != extents_) {
       throw shape_mismatch(detail::concat(name, ": a result of shape ", to_string(e.shape()),
                                           " does not fit ", to_string(extents_)),
                            where);
     }
     const auto converted = detail::convert<T>(e);
-    if (!alone) return *this = tensor(converted);
+    if (!alone) return *this = tensor(converted, where);
     detail::map(converted, memory_, whole(), where);
     return *this;
   }
@@ -238,9 +256,10 @@ class tensor {
 
 /// A part of a tensor that can be assigned to. An operand like any other, too.
 template <class T, std::size_t Rank, std::size_t Whole>
-class tensor_slice {
+class tensor_slice : detail::located_operators<tensor_slice<T, Rank, Whole>> {
  public:
-  tensor_slice(tensor<T, Whole>& of, const detail::layout<Rank>& part) : of_(of), part_(part) {}
+  tensor_slice(tensor<T, Whole>& of, const detail::layout<Rank>& part, std::source_location where)
+      : of_(of), part_(part), where_(where) {}
   tensor_slice(const tensor_slice&) = default;
 
   [[nodiscard]] const topos::shape<Rank>& shape() const { return part_.extents; }
@@ -268,22 +287,22 @@ class tensor_slice {
   template <class X>
     requires(operand<X> || detail::scalar<X>)
   const tensor_slice& operator+=(const X& x) const {
-    return in_place(x, [&](const auto& by) { return *this + by; });
+    return in_place(x, [&](const auto& by) { return add(*this, by, where_); });
   }
   template <class X>
     requires(operand<X> || detail::scalar<X>)
   const tensor_slice& operator-=(const X& x) const {
-    return in_place(x, [&](const auto& by) { return *this - by; });
+    return in_place(x, [&](const auto& by) { return subtract(*this, by, where_); });
   }
   template <class X>
     requires(operand<X> || detail::scalar<X>)
   const tensor_slice& operator*=(const X& x) const {
-    return in_place(x, [&](const auto& by) { return *this * by; });
+    return in_place(x, [&](const auto& by) { return multiply(*this, by, where_); });
   }
   template <class X>
     requires(operand<X> || detail::scalar<X>)
   const tensor_slice& operator/=(const X& x) const {
-    return in_place(x, [&](const auto& by) { return *this / by; });
+    return in_place(x, [&](const auto& by) { return divide(*this, by, where_); });
   }
 
  private:
@@ -312,33 +331,32 @@ class tensor_slice {
   template <expression E>
   const tensor_slice& assign(const E& e, bool alone, bool shared) const {
     static_assert(E::rank <= Rank, "topos: what is assigned has more axes than the slice");
-    constexpr auto where = std::source_location::current();
-    if (broadcast("slice", part_.extents, e.shape(), where) != part_.extents) {
+    if (broadcast("slice", part_.extents, e.shape(), where_) != part_.extents) {
       throw shape_mismatch(detail::concat("slice: ", to_string(e.shape()),
                                           " cannot be assigned to ", to_string(part_.extents)),
-                           where);
+                           where_);
     }
     if (e.device() && *e.device() != device()) {
       throw device_mismatch(detail::concat("slice: the slice is on ", device(),
                                            ", what is assigned to it on ", *e.device()),
-                            where);
+                            where_);
     }
     const auto write = [&](const auto& node) {
       using from = std::decay_t<decltype(node)>;
       const topos::shape<from::rank> whole = node.shape();
       const auto spread = node.viewed(whole, detail::broadcast_view<Rank>{part_.extents});
-      detail::map(spread, of_.memory_, placed(), where);
+      detail::map(spread, of_.memory_, placed(), where_);
     };
     const auto converted = detail::convert<T>(e);
     if (alone) {
       write(converted);
     } else if (reads(converted)) {
       // Its elements may be written before they are read.
-      const tensor<T, E::rank> computed(converted, where);
-      if (shared) of_.make_unique(where);
+      const tensor<T, E::rank> computed(converted, where_);
+      if (shared) of_.make_unique(where_);
       write(computed.node());
     } else {
-      of_.make_unique(where);
+      of_.make_unique(where_);
       write(converted);
     }
     return *this;
@@ -353,6 +371,7 @@ class tensor_slice {
 
   tensor<T, Whole>& of_;
   detail::layout<Rank> part_;
+  std::source_location where_;  // of the call of slice
 };
 
 /// The tensor of an expression: `tensor y(a + b)`.
