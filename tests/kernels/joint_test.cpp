@@ -51,6 +51,23 @@ TYPED_TEST(joint, results_are_those_of_each_alone) {
   });
 }
 
+TYPED_TEST(joint, truths_are_those_of_each_alone) {
+  using T = TypeParam;
+  on_each_device([](topos::device d) {
+    for (const index_t n : {1, 15, 17, 40001}) {
+      const auto x = support::vector_on(d, support::varied<T>(n));
+
+      const auto [some, every] = topos::eval(any(x), all(x));
+      const auto [least, most] = topos::eval(min(x > 0), max(x > 0));
+
+      EXPECT_EQ(some.item(), eval(any(x)).item()) << n;
+      EXPECT_EQ(every.item(), eval(all(x)).item()) << n;
+      EXPECT_EQ(least.item(), eval(min(x > 0)).item()) << n;
+      EXPECT_EQ(most.item(), eval(max(x > 0)).item()) << n;
+    }
+  });
+}
+
 TYPED_TEST(joint, results_along_rows_and_columns_are_those_of_each_alone) {
   using T = TypeParam;
   on_each_device([](topos::device d) {
@@ -93,6 +110,26 @@ TEST(joint, results_of_expressions_that_differ_are_apart) {
   EXPECT_EQ(of_y.item(), 1.0F);
   EXPECT_EQ(front.item({7}), 0.0F);
   EXPECT_EQ(back.item({7}), 50.0F);
+}
+
+// g++ fuses a product and the sum that it goes into, where it goes into nothing else.
+struct product {
+  float operator()(float a, float b) const { return a * b; }
+  template <class B>
+  auto lanes(const B& a, const B& b) const {
+    return a * b;
+  }
+};
+
+TEST(joint, sums_of_a_users_product_are_those_of_it_alone) {
+  const auto x = support::vector_on(topos::cpu(), support::varied(40001)) / 3;
+  const auto y = map(product{}, x, x + 1);
+
+  const auto [total, high] = topos::eval(sum(y), max(y));
+
+  EXPECT_EQ(total.item(), eval(sum(y)).item());
+  EXPECT_EQ(total.item(), eval(sum(eval(y))).item());
+  EXPECT_EQ(high.item(), eval(max(y)).item());
 }
 
 std::atomic<int> calls{0};

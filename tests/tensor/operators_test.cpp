@@ -79,6 +79,21 @@ TEST_F(operators, of_expressions_name_none) {
   EXPECT_REFUSED_HERE((void)equal(x, y));
 }
 
+// An operand of a user's own has no place to tell, but all operators.
+struct weights : topos::lazy {
+  tensor<float, 1> values;
+  [[nodiscard]] auto node() const { return values.node(); }
+};
+
+TEST_F(operators, take_operands_of_a_users_own) {
+  const weights w{{}, y + 2};
+  const tensor<float, 1> made = (w * w + 2 * w) / w - sqrt(w * 2) + (y + w) - (w - y);
+  EXPECT_EQ(made.item({3}), 2.0F);
+  EXPECT_TRUE(all(w == w).item());
+  EXPECT_REFUSED_HERE((void)(x + w));
+  EXPECT_REFUSED_HERE((void)(w + x));
+}
+
 TEST_F(operators, in_place_name_the_line) {
   EXPECT_REFUSED_HERE(x += y);
   EXPECT_REFUSED_HERE(x -= y);
@@ -91,6 +106,9 @@ TEST_F(operators, slices_name_the_line) {
   EXPECT_REFUSED_HERE((void)x.slice(range{}, 3));
   EXPECT_REFUSED_HERE((void)slice(x, 2));
   EXPECT_REFUSED_HERE((void)slice(sqrt(x), range{}, 3));
+  const tensor<float, 2>& constant = x;
+  EXPECT_REFUSED_HERE((void)constant.slice(2));
+  EXPECT_REFUSED_HERE((void)topos::zeros<float, 2>({2, 3}).slice(range{}, 3));
   EXPECT_REFUSED_HERE(x.slice(range{}) = y);
   EXPECT_REFUSED_HERE(x.slice(0, range{}) += y);
 }

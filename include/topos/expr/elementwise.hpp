@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Operators on tensors and expressions: they compute nothing, they build.
+/// Arithmetic, comparisons and bits of tensors and expressions: they compute nothing, they build.
+/// The operators for them are in expr/operators.hpp.
 ///
 /// Operands broadcast as NumPy's, their types promote as JAX's (core/promotion.hpp). What does not
 /// fit throws `shape_mismatch` or `device_mismatch`.
@@ -12,7 +13,10 @@ namespace topos {
 
 namespace detail {
 
-/// Two operands of an operator: at least one tensor or expression, the other that or a scalar.
+template <class X>
+concept operand_or_scalar = operand<X> || scalar<X>;
+
+/// Two operands: at least one tensor or expression, the other that or a scalar.
 template <class A, class B>
 concept operands = (operand<A> && (operand<B> || scalar<B>)) || (scalar<A> && operand<B>);
 

@@ -236,12 +236,12 @@ template <operand A, class B>
 
 /// Angles in degrees, in radians, and back.
 [[nodiscard]] auto radians(const operand auto& a) {
-  return detail::node_as<detail::floating_t<detail::value_of_t<std::decay_t<decltype(a)>>>>(a) *
-         0.017453292519943295769236907684886;
+  using T = detail::floating_t<detail::value_of_t<std::decay_t<decltype(a)>>>;
+  return multiply(detail::node_as<T>(a), 0.017453292519943295769236907684886, {});
 }
 [[nodiscard]] auto degrees(const operand auto& a) {
-  return detail::node_as<detail::floating_t<detail::value_of_t<std::decay_t<decltype(a)>>>>(a) *
-         57.295779513082320876798154814105;
+  using T = detail::floating_t<detail::value_of_t<std::decay_t<decltype(a)>>>;
+  return multiply(detail::node_as<T>(a), 57.295779513082320876798154814105, {});
 }
 
 /// The smaller of two; NaN where one of them is.

@@ -22,26 +22,27 @@ struct located {
   located(X& x, std::source_location w = std::source_location::current()) : value(x), where(w) {}
 };
 
-/// What stands for an expression without being one.
+/// The base of what has located_operators.
+struct stand_in_base {};
 template <class X>
-concept stand_in = operand<X> && !expression<X>;
+concept stand_in = std::is_base_of_v<stand_in_base, X>;
 
 #define TOPOS_LOCATED_OPERATOR(sign, name)                                     \
-  template <class B>                                                           \
-    requires(operand<B> || scalar<B>)                                          \
+  template <operand_or_scalar B>                                               \
   [[nodiscard]] friend auto operator sign(located<const Self> a, const B& b) { \
     return topos::name(a.value, b, a.where);                                   \
   }                                                                            \
-  template <class A>                                                           \
-    requires(expression<A> || scalar<A>)                                       \
+  template <operand_or_scalar A>                                               \
+    requires(!stand_in<A>)                                                     \
   [[nodiscard]] friend auto operator sign(const A& a, located<const Self> b) { \
     return topos::name(a, b.value, b.where);                                   \
   }
 
-/// The operators of a stand_in, which derives from this; == and != are not among them, since C++
-/// tries them either way round, and could not choose.
+/// The operators of what derives from this: tensors, and what else is computed before it is an
+/// operand. == and != are not among them, since C++ tries them either way round, and could not
+/// choose.
 template <class Self>
-struct located_operators {
+struct located_operators : stand_in_base {
   TOPOS_LOCATED_OPERATOR(+, add)
   TOPOS_LOCATED_OPERATOR(-, subtract)
   TOPOS_LOCATED_OPERATOR(*, multiply)
@@ -61,7 +62,7 @@ struct located_operators {
 };
 #undef TOPOS_LOCATED_OPERATOR
 
-/// Two operands none of which is a stand_in.
+/// Two operands none of which has operators of its own.
 template <class A, class B>
 concept expressions = operands<A, B> && !stand_in<A> && !stand_in<B>;
 

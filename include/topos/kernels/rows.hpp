@@ -7,6 +7,7 @@
 #include <topos/backend/backend.hpp>
 #include <topos/expr/operations.hpp>
 #include <topos/expr/row.hpp>
+#include <topos/kernels/detail/joint_reduction.hpp>
 #include <topos/kernels/detail/past_caches.hpp>
 
 namespace topos::detail {
@@ -105,35 +106,36 @@ inline auto reduce_lanes(const Op& op, const Row& row, index_t first, index_t la
   using T = typename Row::value_type;
   constexpr index_t width = Row::width;
   const auto combine = [&](const auto& a, const auto& b) { return op.lanes(a, b); };
+  const auto at = [&](index_t k, auto count) { return by_itself(row.lanes(k, count)); };
   index_t j = first;
   T tail[width];
   T result{};
   if (j + width <= last) {
-    auto total = row.lanes(j, lane::all{});
+    auto total = at(j, lane::all{});
     j += width;
     if (j + (2 * chains - 1) * width <= last) {
       decltype(total) chain[chains];
       chain[0] = total;
-      for (int c = 1; c < chains; ++c, j += width) chain[c] = row.lanes(j, lane::all{});
+      for (int c = 1; c < chains; ++c, j += width) chain[c] = at(j, lane::all{});
       for (; j + chains * width <= last; j += chains * width) {
         for (int c = 0; c < chains; ++c) {
-          chain[c] = op.lanes(chain[c], row.lanes(j + c * width, lane::all{}));
+          chain[c] = op.lanes(chain[c], at(j + c * width, lane::all{}));
         }
       }
       join_chains(chain, combine);
       total = chain[0];
     }
-    for (; j + width <= last; j += width) total = op.lanes(total, row.lanes(j, lane::all{}));
+    for (; j + width <= last; j += width) total = op.lanes(total, at(j, lane::all{}));
     store_lanes(tail, total);
     for (index_t half = width / 2; half > 0; half /= 2) {
       for (index_t i = 0; i < half; ++i) tail[i] = op(tail[i], tail[i + half]);
     }
     result = tail[0];
     if (j == last) return result;
-    store_lanes(tail, row.lanes(j, last - j));
+    store_lanes(tail, at(j, last - j));
     return op(result, fold_values(tail, last - j, op));
   }
-  store_lanes(tail, row.lanes(j, last - j));
+  store_lanes(tail, at(j, last - j));
   return fold_values(tail, last - j, op);
 }
 
@@ -141,17 +143,17 @@ template <class Op, class Row>
 inline auto reduce_scalars(const Op& op, const Row& row, index_t first, index_t last) {
   using T = typename Row::value_type;
   if (last - first < 2 * chains) {
-    T result = row[first];
-    for (index_t j = first + 1; j < last; ++j) result = op(result, row[j]);
+    T result = by_itself(row[first]);
+    for (index_t j = first + 1; j < last; ++j) result = op(result, by_itself(row[j]));
     return result;
   }
   T chain[chains];
-  for (int c = 0; c < chains; ++c) chain[c] = row[first + c];
+  for (int c = 0; c < chains; ++c) chain[c] = by_itself(row[first + c]);
   index_t j = first + chains;
   for (; j + chains <= last; j += chains) {
-    for (int c = 0; c < chains; ++c) chain[c] = op(chain[c], row[j + c]);
+    for (int c = 0; c < chains; ++c) chain[c] = op(chain[c], by_itself(row[j + c]));
   }
-  for (int c = 0; c < chains && j < last; ++j, ++c) chain[c] = op(chain[c], row[j]);
+  for (int c = 0; c < chains && j < last; ++j, ++c) chain[c] = op(chain[c], by_itself(row[j]));
   join_chains(chain, op);
   return chain[0];
 }

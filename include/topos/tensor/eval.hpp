@@ -118,8 +118,8 @@ auto run_jobs(std::source_location where, Jobs... jobs) {
 }  // namespace detail
 
 /// Computes several expressions and reductions, and returns their results, a tuple of tensors, at
-/// once. Those of one shape are computed in one pass: what they read in common is read once, and
-/// what several sums, extrema and the like reduce in common is computed once.
+/// once. Those of one shape are computed in one pass: what they read in common is read once. Where
+/// all are sums, minima and the like of one expression along its rows, the CPU computes that once.
 template <operand X, operand Y>
 [[nodiscard]] auto eval(const X& x, const Y& y,
                         std::source_location where = std::source_location::current()) {

@@ -144,34 +144,40 @@ class tensor : detail::located_operators<tensor<T, Rank>> {
   [[nodiscard]] auto slice(I... indices) & {
     return part_of(*this, {}, indices...);
   }
+  template <detail::axis_index I>
+  [[nodiscard]] auto slice(I i,
+                           std::source_location where = std::source_location::current()) const& {
+    return topos::slice(*this, i, where);
+  }
+  template <detail::axis_index I, detail::axis_index J>
+  [[nodiscard]] auto slice(I i, J j,
+                           std::source_location where = std::source_location::current()) const& {
+    return topos::slice(*this, i, j, where);
+  }
   template <detail::axis_index... I>
   [[nodiscard]] auto slice(I... indices) const& {
-    return topos::slice(*this, indices...);
+    return detail::slice_at({}, *this, indices...);
   }
 
   /// Adds, subtracts, multiplies by or divides by an operand or scalar that broadcasts to this
   /// shape, in place where nobody else holds the memory. Throws `shape_mismatch`,
   /// `device_mismatch`.
-  template <class X>
-    requires(operand<X> || detail::scalar<X>)
+  template <detail::operand_or_scalar X>
   friend tensor& operator+=(detail::located<tensor> a, const X& x) {
     return a.value.in_place("+=", x, a.where,
                             [&](const auto& by) { return add(a.value, by, a.where); });
   }
-  template <class X>
-    requires(operand<X> || detail::scalar<X>)
+  template <detail::operand_or_scalar X>
   friend tensor& operator-=(detail::located<tensor> a, const X& x) {
     return a.value.in_place("-=", x, a.where,
                             [&](const auto& by) { return subtract(a.value, by, a.where); });
   }
-  template <class X>
-    requires(operand<X> || detail::scalar<X>)
+  template <detail::operand_or_scalar X>
   friend tensor& operator*=(detail::located<tensor> a, const X& x) {
     return a.value.in_place("*=", x, a.where,
                             [&](const auto& by) { return multiply(a.value, by, a.where); });
   }
-  template <class X>
-    requires(operand<X> || detail::scalar<X>)
+  template <detail::operand_or_scalar X>
   friend tensor& operator/=(detail::located<tensor> a, const X& x) {
     return a.value.in_place("/=", x, a.where,
                             [&](const auto& by) { return divide(a.value, by, a.where); });
@@ -270,8 +276,7 @@ class tensor_slice : detail::located_operators<tensor_slice<T, Rank, Whole>> {
 
   /// Enqueues the assignment of an operand that broadcasts to this shape, or of a scalar. Throws
   /// `shape_mismatch`, `device_mismatch`.
-  template <class X>
-    requires(operand<X> || detail::scalar<X>)
+  template <detail::operand_or_scalar X>
   const tensor_slice& operator=(const X& x) const {
     const bool shared = !of_.memory_.is_unique();
     if constexpr (operand<X>)
@@ -284,23 +289,19 @@ class tensor_slice : detail::located_operators<tensor_slice<T, Rank, Whole>> {
     return this->template operator=<tensor_slice>(x);
   }
 
-  template <class X>
-    requires(operand<X> || detail::scalar<X>)
+  template <detail::operand_or_scalar X>
   const tensor_slice& operator+=(const X& x) const {
     return in_place(x, [&](const auto& by) { return add(*this, by, where_); });
   }
-  template <class X>
-    requires(operand<X> || detail::scalar<X>)
+  template <detail::operand_or_scalar X>
   const tensor_slice& operator-=(const X& x) const {
     return in_place(x, [&](const auto& by) { return subtract(*this, by, where_); });
   }
-  template <class X>
-    requires(operand<X> || detail::scalar<X>)
+  template <detail::operand_or_scalar X>
   const tensor_slice& operator*=(const X& x) const {
     return in_place(x, [&](const auto& by) { return multiply(*this, by, where_); });
   }
-  template <class X>
-    requires(operand<X> || detail::scalar<X>)
+  template <detail::operand_or_scalar X>
   const tensor_slice& operator/=(const X& x) const {
     return in_place(x, [&](const auto& by) { return divide(*this, by, where_); });
   }

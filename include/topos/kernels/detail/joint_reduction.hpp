@@ -4,13 +4,25 @@
 /// Several reductions of the same elements as one: each element is read, or computed, once, and
 /// combined by each operation in the order in which that operation alone would combine it.
 
+#include <concepts>
 #include <cstddef>
+#include <topos/expr/operations.hpp>
 #include <topos/expr/row.hpp>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
 namespace topos::detail {
+
+/// An element, or lanes of them, as it is by itself. g++ would fuse a user's product with the sum
+/// that it goes into, but not where it goes into several.
+template <class V>
+[[nodiscard, gnu::always_inline]] inline V by_itself(const V& value) {
+  if constexpr (std::floating_point<V> || floating_lanes<V>)
+    return lane::rounded(value);
+  else
+    return value;
+}
 
 /// What each of N operations has combined so far: values, or lanes of them.
 template <class T, std::size_t N>
@@ -20,7 +32,7 @@ struct joint_values {
 
 template <class T, class B, std::size_t N>
 inline void store_lanes(joint_values<T, N>* to, const joint_values<B, N>& lanes) {
-  constexpr index_t width = lane::width<T>;
+  constexpr index_t width = lane::width<lane::value_t<B>>;
   for (std::size_t n = 0; n != N; ++n) {
     T values[width];
     lane::store(values, lanes.of[n]);
@@ -66,10 +78,10 @@ struct joint_row {
   static constexpr index_t width = Row::width;
   Row row;
 
-  [[nodiscard]] value_type operator[](index_t j) const { return spread(row[j]); }
+  [[nodiscard]] value_type operator[](index_t j) const { return spread(by_itself(row[j])); }
   template <class Count>
   [[nodiscard, gnu::always_inline]] auto lanes(index_t j, Count count) const {
-    return spread(row.lanes(j, count));
+    return spread(by_itself(row.lanes(j, count)));
   }
   [[nodiscard]] bool is_dense() const { return row.is_dense(); }
   [[nodiscard]] auto dense() const {
