@@ -133,22 +133,7 @@ class host::stream {
   template <class Kernel>
   void for_each(const char* label, index_t count, index_t cost, std::size_t scratch,
                 const Kernel& kernel) const {
-    if (in_place_ || is_small(count, cost)) {
-      const scratch_memory memory(scratch);
-      const host_team team(memory.get());
-      for (index_t i = 0; i < count; ++i) kernel(team, i);
-      return;
-    }
-    const shared<Kernel> work(kernel, scratch);
-    // Some chunks per thread, so that a slow core does not hold up the rest.
-    const index_t chunk = std::max<index_t>({1, count / (index_t{16} * space_.concurrency()),
-                                             small_work / (2 * std::max<index_t>(1, cost))});
-    Kokkos::parallel_for(label,
-                         Kokkos::RangePolicy<execution_space, Kokkos::Schedule<Kokkos::Dynamic>,
-                                             Kokkos::IndexType<index_t>>(
-                             space_, 0, (count + chunk - 1) / chunk, Kokkos::ChunkSize(1)),
-                         chunked<Kernel>{&work, count, chunk});
-    work.rethrow();
+    launch(label, count, cost, scratch, items(kernel));
   }
 
   /// Copies bytes; regions do not overlap.
@@ -201,36 +186,69 @@ class host::stream {
     void* pointer_ = nullptr;
   };
 
+  // Items of a kernel of any type: what launches them is compiled once, and not for each kernel.
+  class items {
+   public:
+    template <class Kernel>
+    explicit items(const Kernel& kernel) : kernel_(&kernel), run_(run_items<Kernel>) {}
+
+    void run(const host_team& team, index_t first, index_t last) const {
+      run_(kernel_, team, first, last);
+    }
+
+   private:
+    template <class Kernel>
+    static void run_items(const void* kernel, const host_team& team, index_t first, index_t last) {
+      for (index_t i = first; i < last; ++i) (*static_cast<const Kernel*>(kernel))(team, i);
+    }
+
+    const void* kernel_;
+    void (*run_)(const void* kernel, const host_team& team, index_t first, index_t last);
+  };
+
   // What all threads of a launch share; an exception may not leave an OpenMP region.
-  template <class Kernel>
   struct shared {
-    shared(const Kernel& k, std::size_t s) : kernel(k), scratch(s) {}
-    void run(index_t first, index_t last) const noexcept {
+    items all;
+    std::size_t scratch;
+    index_t count;
+    index_t chunk;
+    mutable std::mutex mutex = {};
+    mutable std::exception_ptr failure = nullptr;
+
+    void run(index_t c) const noexcept {
       try {
         const scratch_memory memory(scratch);
-        const host_team team(memory.get());
-        for (index_t i = first; i < last; ++i) kernel(team, i);
+        all.run(host_team(memory.get()), c * chunk, std::min(count, (c + 1) * chunk));
       } catch (...) {
         const std::lock_guard lock(mutex);
         if (!failure) failure = std::current_exception();
       }
     }
-    void rethrow() const {
-      if (failure) std::rethrow_exception(failure);
-    }
-    const Kernel& kernel;
-    std::size_t scratch;
-    mutable std::mutex mutex;
-    mutable std::exception_ptr failure;
   };
 
-  template <class Kernel>
   struct chunked {
-    const shared<Kernel>* work;
-    index_t count;
-    index_t chunk;
-    void operator()(index_t c) const { work->run(c * chunk, std::min(count, (c + 1) * chunk)); }
+    const shared* work;
+    void operator()(index_t c) const { work->run(c); }
   };
+
+  void launch(const char* label, index_t count, index_t cost, std::size_t scratch,
+              const items& all) const {
+    if (in_place_ || is_small(count, cost)) {
+      const scratch_memory memory(scratch);
+      all.run(host_team(memory.get()), 0, count);
+      return;
+    }
+    // Some chunks per thread, so that a slow core does not hold up the rest.
+    const index_t chunk = std::max<index_t>({1, count / (index_t{16} * space_.concurrency()),
+                                             small_work / (2 * std::max<index_t>(1, cost))});
+    const shared work{all, scratch, count, chunk};
+    Kokkos::parallel_for(label,
+                         Kokkos::RangePolicy<execution_space, Kokkos::Schedule<Kokkos::Dynamic>,
+                                             Kokkos::IndexType<index_t>>(
+                             space_, 0, (count + chunk - 1) / chunk, Kokkos::ChunkSize(1)),
+                         chunked{&work});
+    if (work.failure) std::rethrow_exception(work.failure);
+  }
 
   execution_space space_;
   bool in_place_;
