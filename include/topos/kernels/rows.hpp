@@ -106,7 +106,7 @@ inline auto reduce_lanes(const Op& op, const Row& row, index_t first, index_t la
   using T = typename Row::value_type;
   constexpr index_t width = Row::width;
   const auto combine = [&](const auto& a, const auto& b) { return op.lanes(a, b); };
-  const auto at = [&](index_t k, auto count) { return by_itself(row.lanes(k, count)); };
+  const auto at = [&](index_t k, auto count) { return by_itself<Row>(row.lanes(k, count)); };
   index_t j = first;
   T tail[width];
   T result{};
@@ -143,17 +143,17 @@ template <class Op, class Row>
 inline auto reduce_scalars(const Op& op, const Row& row, index_t first, index_t last) {
   using T = typename Row::value_type;
   if (last - first < 2 * chains) {
-    T result = by_itself(row[first]);
-    for (index_t j = first + 1; j < last; ++j) result = op(result, by_itself(row[j]));
+    T result = by_itself<Row>(row[first]);
+    for (index_t j = first + 1; j < last; ++j) result = op(result, by_itself<Row>(row[j]));
     return result;
   }
   T chain[chains];
-  for (int c = 0; c < chains; ++c) chain[c] = by_itself(row[first + c]);
+  for (int c = 0; c < chains; ++c) chain[c] = by_itself<Row>(row[first + c]);
   index_t j = first + chains;
   for (; j + chains <= last; j += chains) {
-    for (int c = 0; c < chains; ++c) chain[c] = op(chain[c], by_itself(row[j + c]));
+    for (int c = 0; c < chains; ++c) chain[c] = op(chain[c], by_itself<Row>(row[j + c]));
   }
-  for (int c = 0; c < chains && j < last; ++j, ++c) chain[c] = op(chain[c], by_itself(row[j]));
+  for (int c = 0; c < chains && j < last; ++j, ++c) chain[c] = op(chain[c], by_itself<Row>(row[j]));
   join_chains(chain, op);
   return chain[0];
 }

@@ -14,11 +14,12 @@
 
 namespace topos::detail {
 
-/// An element, or lanes of them, as it is by itself. g++ would fuse a user's product with the sum
-/// that it goes into, but not where it goes into several.
-template <class V>
+/// An element of a row, or lanes of them, as it is by itself. g++ would fuse a user's product with
+/// the sum that it goes into, but not where it goes into several.
+template <class Row, class V>
 [[nodiscard, gnu::always_inline]] inline V by_itself(const V& value) {
-  if constexpr (std::floating_point<V> || floating_lanes<V>)
+  constexpr bool is_computed = !requires(const Row& row) { row.elements; };
+  if constexpr (is_computed && (std::floating_point<V> || floating_lanes<V>))
     return lane::rounded(value);
   else
     return value;
@@ -78,10 +79,10 @@ struct joint_row {
   static constexpr index_t width = Row::width;
   Row row;
 
-  [[nodiscard]] value_type operator[](index_t j) const { return spread(by_itself(row[j])); }
+  [[nodiscard]] value_type operator[](index_t j) const { return spread(by_itself<Row>(row[j])); }
   template <class Count>
   [[nodiscard, gnu::always_inline]] auto lanes(index_t j, Count count) const {
-    return spread(by_itself(row.lanes(j, count)));
+    return spread(by_itself<Row>(row.lanes(j, count)));
   }
   [[nodiscard]] bool is_dense() const { return row.is_dense(); }
   [[nodiscard]] auto dense() const {
