@@ -74,6 +74,8 @@ int main(int argc, char** argv) {
   auto length = dep.submit<"/length">("seven..");
   auto number = dep.submit<"/show">(3.14159, {.parameters = {.digits = 2}});
   std::cout << length.get() << ", " << number.get() << ", " << dep.replicas() << " replicas\n";
+  for (const std::string& each : dep.post<"/show">(std::vector{2.5, 0.25}, {}, {.digits = 1}))
+    std::cout << each << '\n';
   // [/endpoints]
 
   std::cout << "== names ==\n";
