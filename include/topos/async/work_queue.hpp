@@ -16,6 +16,7 @@
 #include <span>
 #include <topos/async/failure.hpp>
 #include <topos/async/host_worker.hpp>
+#include <topos/async/work.hpp>
 #include <topos/backend/backend.hpp>
 #include <topos/device/runtime.hpp>
 #include <topos/memory/buffer.hpp>
@@ -51,7 +52,7 @@ struct ticket {
 
 /// A queue of one device. All members may be called from any thread.
 ///
-/// Work is a callable on a stream of the device's backend: `work(const auto& stream)`. What it
+/// Work is a callable on a stream of the device's backend: `function(const auto& stream)`. What it
 /// throws, or what its inputs were poisoned with, poisons the buffers it writes, and is rethrown
 /// by whoever waits for them. Before it runs, what other queues have to do to its buffers is done:
 /// a CPU's queue waits on its own thread, a GPU's stream by an event.
@@ -96,22 +97,15 @@ class work_queue {
   [[nodiscard]] const device& where() const noexcept { return device_; }
   [[nodiscard]] std::size_t id() const noexcept { return id_; }
 
-  /// Runs `work` after all that was submitted before, and returns at once. `elements` is how many
-  /// elements it touches: little work runs in place where nothing is queued. `operation` and
+  /// Runs `function` after all that was submitted before, and returns at once. `elements` is how
+  /// many elements it touches: little work runs in place where nothing is queued. `operation` and
   /// `where` are told with what it fails with.
-  template <class Work>
-  void submit(std::vector<buffer> reads, std::vector<buffer> writes, index_t elements, Work work,
-              const char* operation = nullptr,
+  template <class Function>
+  void submit(std::vector<buffer> reads, std::vector<buffer> writes, index_t elements,
+              Function function, const char* operation = nullptr,
               std::source_location where = std::source_location::current()) {
-    std::optional<failure_origin> origin;
-    if (operation != nullptr) origin = failure_origin{operation, where};
-    if (gpu_) {
-      launch(reads, writes, work, origin);
-    } else if (caller_ || in_place_scopes() > 0) {
-      run_here(reads, writes, work, origin);
-    } else {
-      queue_up(std::move(reads), std::move(writes), elements, std::move(work), origin);
-    }
+    submit_work(std::move(reads), std::move(writes), elements,
+                work_of<Function>(std::move(function)), operation, where);
   }
 
   /// Calls `task(failure)`, which must not throw, once the work of a number is done, on a thread
@@ -166,13 +160,25 @@ class work_queue {
   using mark = std::shared_ptr<backend::cuda::event>;
   using origins = std::optional<failure_origin>;
 
-  template <class Work>
-  void queue_up(std::vector<buffer> reads, std::vector<buffer> writes, index_t elements, Work work,
-                const origins& origin) {
+  void submit_work(std::vector<buffer> reads, std::vector<buffer> writes, index_t elements,
+                   work&& what, const char* operation, std::source_location where) {
+    origins origin;
+    if (operation != nullptr) origin = failure_origin{operation, where};
+    if (gpu_) {
+      launch(reads, writes, what, origin);
+    } else if (caller_ || in_place_scopes() > 0) {
+      run_here(reads, writes, what, origin);
+    } else {
+      queue_up(std::move(reads), std::move(writes), elements, std::move(what), origin);
+    }
+  }
+
+  void queue_up(std::vector<buffer> reads, std::vector<buffer> writes, index_t elements,
+                work&& what, const origins& origin) {
     std::vector<ticket> others = pending_elsewhere(reads, writes);
     if (others.empty() && elements < backend::host::stream::small_work &&
         worker_->try_in_place(
-            [&](const auto& stream) { run(work, stream, reads, writes, origin, nullptr); })) {
+            [&](const auto& stream) { run(what, stream, reads, writes, origin, nullptr); })) {
       return;
     }
     std::vector<buffer::hold> read(hold(reads));
@@ -189,16 +195,15 @@ class work_queue {
             }
           }
         },
-        [work = std::move(work), others = std::move(others), read = std::move(read),
+        [kept = std::move(what).take(), others = std::move(others), read = std::move(read),
          written = std::move(written), origin](const auto& stream) {
-          run(work, stream, read, written, origin, settle(stream, others, origin));
+          run(*kept, stream, read, written, origin, settle(stream, others, origin));
         });
   }
 
   // On the calling thread, before it goes on.
-  template <class Work>
   void run_here(const std::vector<buffer>& reads, const std::vector<buffer>& writes,
-                const Work& work, const origins& origin) {
+                const work& what, const origins& origin) {
     // What is queued may still read what this overwrites.
     for (const buffer& written : writes) {
       if (written.is_held()) drain_all();
@@ -209,11 +214,10 @@ class work_queue {
     std::unique_lock lock(mutex_, std::defer_lock);
     if (caller_) lock.lock();
     const backend::host::thread_limit one_thread(stream);
-    run(work, stream, reads, writes, origin, failure);
+    run(what, stream, reads, writes, origin, failure);
   }
 
-  template <class Work>
-  void launch(std::vector<buffer>& reads, std::vector<buffer>& writes, const Work& work,
+  void launch(std::vector<buffer>& reads, std::vector<buffer>& writes, const work& what,
               const origins& origin) {
     std::vector<buffer> done;  // given back without the lock
     const std::exception_ptr failure = settle(*gpu_, pending_elsewhere(reads, writes), origin);
@@ -221,7 +225,7 @@ class work_queue {
     const std::uint64_t number = submitted_.load(std::memory_order_relaxed) + 1;
     submitted_.store(number, std::memory_order_release);
     for (const buffer& written : writes) written.set_ticket(ticket::of(id_, number).value);
-    run(work, *gpu_, reads, writes, origin, failure);
+    run(what, *gpu_, reads, writes, origin, failure);
     if (!shared_) return reap(&done);
     try {
       auto end = std::make_shared<backend::cuda::event>(device_.index());
@@ -236,15 +240,15 @@ class work_queue {
   }
 
   // On buffers, or on what is held of them.
-  template <class Work, class Stream, class Buffers>
-  static void run(const Work& work, const Stream& stream, const Buffers& reads,
+  template <class Stream, class Buffers>
+  static void run(const work& what, const Stream& stream, const Buffers& reads,
                   const Buffers& writes, const origins& origin,
                   std::exception_ptr failure) noexcept {
     try {
       for (const auto& read : reads) {
         if (!failure) failure = read.poison();
       }
-      if (!failure) work(stream);
+      if (!failure) what.run(stream);
     } catch (...) {
       failure = current_failure(origin);
     }

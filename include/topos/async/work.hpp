@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Work for a queue.
+
+#include <memory>
+#include <topos/backend/backend.hpp>
+#include <utility>
+
+namespace topos::detail {
+
+/// A callable on a stream of any backend: one type for all, so that what queues and runs it is
+/// compiled once, and not for each kernel.
+class work {
+ public:
+  virtual ~work() = default;
+
+  virtual void run(const backend::host::stream& stream) const = 0;
+  virtual void run(const backend::cuda::stream& stream) const = 0;
+
+  /// Moves the callable to where it may stay.
+  [[nodiscard]] virtual std::unique_ptr<work> take() && = 0;
+};
+
+template <class Function>
+class work_of final : public work {
+ public:
+  explicit work_of(Function function) : function_(std::move(function)) {}
+
+  void run(const backend::host::stream& stream) const override { function_(stream); }
+  void run(const backend::cuda::stream& stream) const override { function_(stream); }
+  [[nodiscard]] std::unique_ptr<work> take() && override {
+    return std::make_unique<work_of>(std::move(function_));
+  }
+
+ private:
+  Function function_;
+};
+
+}  // namespace topos::detail
