@@ -25,7 +25,7 @@ class work {
 template <class Function>
 class work_of final : public work {
  public:
-  explicit work_of(Function function) : function_(std::move(function)) {}
+  explicit work_of(Function&& function) : function_(std::move(function)) {}
 
   void run(const backend::host::stream& stream) const override { function_(stream); }
   void run(const backend::cuda::stream& stream) const override { function_(stream); }

@@ -42,17 +42,13 @@ template <operand X, class Low, class High>
 /// threads at once; for CUDA its operator() is a KOKKOS_FUNCTION. What it throws on the host
 /// becomes the failure of the result. A member `lanes(batches...)` computes several elements at
 /// once on the host, to the same bits.
-template <class Function, operand X>
-[[nodiscard]] auto map(const Function& function, const X& x) {
-  return detail::make_node("map", {}, function, detail::as_node(x));
-}
 template <class Function, operand X, operand Y>
 [[nodiscard]] auto map(const Function& function, const X& x, const Y& y,
                        std::source_location where = std::source_location::current()) {
   return detail::make_node("map", where, function, detail::as_node(x), detail::as_node(y));
 }
 template <class Function, operand... X>
-  requires(sizeof...(X) > 2)
+  requires(sizeof...(X) > 0)
 [[nodiscard]] auto map(const Function& function, const X&... x) {
   return detail::make_node("map", {}, function, detail::as_node(x)...);
 }
