@@ -50,14 +50,14 @@ def check_results(result, files, ours, peers, say):
         (first, model), *others = peers.items()
         output = folder / "peer.npy"
         model.ask("texts", name="check", path=str(texts))
-        model.ask("encode", texts="check", order="input", variant=model.variants[0], output=str(output))
+        model.ask("encode", texts="check", order="input", variant=model.greeting["variants"][0], output=str(output))
         reference = numpy.load(output)
         difference = largest_difference(found, reference)
         result.check(f"largest difference of a component from {first} over {count:,} texts",
                      difference, "", difference < LARGEST_DIFFERENCE, f"< {LARGEST_DIFFERENCE}")
         for name, peer in others:
             peer.ask("texts", name="check", path=str(texts), every=PEERS_CHECK_EVERY)
-            for variant in peer.variants:
+            for variant in peer.greeting["variants"]:
                 peer.ask("encode", texts="check", order="length", variant=variant, output=str(output))
                 difference = largest_difference(numpy.load(output), reference[::PEERS_CHECK_EVERY])
                 if difference >= LARGEST_DIFFERENCE_OF_PEERS:

@@ -10,6 +10,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 REFERENCE = ROOT / "scripts" / "reference"
+sys.path.insert(0, str(REFERENCE))  # for its tokens.py
 
 
 class could_not_run(Exception):
