@@ -4,12 +4,17 @@
 
     erf.py
 
-Needs mpmath. Both are polynomials through the Chebyshev nodes of their interval: erf(x)/x in u = x^2 on [0, 1], and
-exp(x^2) erfc(x) in t = (x - 2)/(x + 2) on [1, 6].
+Needs mpmath. All are polynomials through the Chebyshev nodes of their interval: of double, erf(x)/x in u = x^2 on [0, 1]
+and exp(x^2) erfc(x) in t = (x - 2)/(x + 2) on [1, 6]; of float, (erf(c + r) - erf(c))/r in r on [-2/15, 2/15], where c is
+of the numbers near i/3.75, for i from 0 to 15, that whose erf is nearest to a float.
 """
+import math
+import struct
+
 import mpmath as mp
 
 mp.mp.dps = 60
+TRIED = 20000
 
 
 def through_chebyshev_nodes(function, low, high, degree):
@@ -33,6 +38,37 @@ def far(t):
     return mp.erfc(x) * mp.exp(x * x)
 
 
+def as_float(x):
+    return struct.unpack("f", struct.pack("f", float(x)))[0]
+
+
+def centre(i):
+    """The float near i/3.75 whose erf is nearest to a float."""
+    if i == 0:
+        return 0.0
+    (first,) = struct.unpack("i", struct.pack("f", i / 3.75))
+    best = None
+    for bits in range(first - TRIED, first + TRIED):
+        (c,) = struct.unpack("f", struct.pack("i", bits))
+        exact = math.erf(c)
+        error = abs(exact - as_float(exact))
+        if best is None or error < best[0]:
+            best = error, c
+    return best[1]
+
+
+def pieces():
+    """For each i: c, erf(c), and the coefficients."""
+    end = 2 / mp.mpf(15)
+    for i in range(16):
+        c = mp.mpf(centre(i))
+
+        def slope(r, c=c):
+            return (mp.erf(c + r) - mp.erf(c)) / r if abs(r) > 1e-20 else 2 / mp.sqrt(mp.pi) * mp.exp(-c * c)
+
+        yield [c, mp.erf(c), *through_chebyshev_nodes(slope, -end, end, 4)]
+
+
 def main():
     third = mp.mpf(1) / 3
     for name, coefficients in (
@@ -40,6 +76,8 @@ def main():
         ("far", through_chebyshev_nodes(far, -third, mp.mpf(1) / 2, 14)),
     ):
         print(f"{name}: " + ", ".join(repr(float(c)) for c in coefficients))
+    for name, row in zip(("c", "erf(c)", "r", "r^2", "r^3", "r^4", "r^5"), zip(*pieces())):
+        print(f"{name}: " + ", ".join(f"{as_float(c):.9g}F" for c in row))
 
 
 if __name__ == "__main__":
