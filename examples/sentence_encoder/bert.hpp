@@ -51,12 +51,13 @@ class bert_embeddings {
 /// Self-attention whose three projections are one matrix product.
 class bert_attention {
  public:
-  bert_attention(const bert_config& c, topos::device d)
+  bert_attention(const bert_config& c, topos::device d, topos::precision p)
       : heads_(c.heads),
+        precision_(p),
         query_{{{c.hidden, c.hidden}, d}, {{c.hidden}, d}},
         key_(query_),
         value_(query_),
-        output_(c.hidden, c.hidden, d),
+        output_(c.hidden, c.hidden, d, p),
         norm_(c.hidden, c.epsilon, d) {}
 
   [[nodiscard]] topos::tensor<float, 2> operator()(const topos::tensor<float, 2>& x,
@@ -76,7 +77,8 @@ class bert_attention {
 
   void loaded() {
     projections_ = topos::prepared_matrix(
-        topos::concatenate({query_.weight.take(), key_.weight.take(), value_.weight.take()}));
+        topos::concatenate({query_.weight.take(), key_.weight.take(), value_.weight.take()}),
+        precision_);
     bias_ = topos::concatenate({query_.bias.take(), key_.bias.take(), value_.bias.take()});
   }
 
@@ -94,6 +96,7 @@ class bert_attention {
   };
 
   topos::index_t heads_;
+  topos::precision precision_;
   projection query_;
   projection key_;
   projection value_;
@@ -106,10 +109,10 @@ class bert_attention {
 /// One layer: attention, then two dense layers, each with a residual connection and a norm.
 class bert_layer {
  public:
-  bert_layer(const bert_config& c, topos::device d)
-      : attention_(c, d),
-        up_(c.hidden, c.intermediate, d),
-        down_(c.intermediate, c.hidden, d),
+  bert_layer(const bert_config& c, topos::device d, topos::precision p)
+      : attention_(c, d, p),
+        up_(c.hidden, c.intermediate, d, p),
+        down_(c.intermediate, c.hidden, d, p),
         norm_(c.hidden, c.epsilon, d) {}
 
   [[nodiscard]] topos::tensor<float, 2> operator()(const topos::tensor<float, 2>& x,
@@ -133,11 +136,11 @@ class bert_layer {
   topos::nn::layer_norm norm_;
 };
 
-/// The whole encoder: a vector for each token.
+/// The whole encoder: a vector for each token. Its matrix products are of a given precision.
 class bert {
  public:
-  bert(const bert_config& c, topos::device d) : embeddings_(c, d) {
-    for (topos::index_t i = 0; i < c.layers; ++i) layers_.emplace_back(c, d);
+  bert(const bert_config& c, topos::device d, topos::precision p) : embeddings_(c, d) {
+    for (topos::index_t i = 0; i < c.layers; ++i) layers_.emplace_back(c, d, p);
   }
 
   /// Enqueues the encoder; returns (tokens, hidden) at once.

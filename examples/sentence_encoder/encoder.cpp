@@ -19,11 +19,11 @@ constexpr std::size_t part_tokens = 448;
 }  // namespace
 
 struct model::state {
-  state(topos::device d, const std::filesystem::path& folder)
+  state(topos::device d, const std::filesystem::path& folder, topos::precision p)
       : place(d),
         config(read_model_config(folder)),
         tokens(folder / "vocab.txt", config.max_tokens),
-        network(config.bert, d) {}
+        network(config.bert, d, p) {}
 
   topos::device place;
   model_config config;
@@ -32,8 +32,8 @@ struct model::state {
   std::chrono::duration<double> load_time{};
 };
 
-model::model(topos::device d, const std::filesystem::path& folder) {
-  auto loaded = std::make_unique<state>(d, folder);
+model::model(topos::device d, const std::filesystem::path& folder, topos::precision p) {
+  auto loaded = std::make_unique<state>(d, folder, p);
   const auto start = std::chrono::steady_clock::now();
   const std::filesystem::path file = folder / "model.safetensors";
   const topos::safetensors weights(file);

@@ -12,6 +12,7 @@
 #include <string>
 #include <topos/core/config.hpp>
 #include <topos/device/device.hpp>
+#include <topos/linalg/precision.hpp>
 #include <vector>
 
 namespace sentence_encoder {
@@ -24,9 +25,10 @@ using embedding = std::vector<float>;
 class model {
  public:
   /// Loads the model in a folder (config.json, sentence_bert_config.json, vocab.txt,
-  /// model.safetensors) to a device; blocks until the weights are there. Throws std::runtime_error
-  /// or topos::error, naming the file and what is wrong with it.
-  model(topos::device d, const std::filesystem::path& folder);
+  /// model.safetensors) to a device, to multiply with some precision; blocks until the weights are
+  /// there. Throws std::runtime_error or topos::error, naming the file and what is wrong with it.
+  model(topos::device d, const std::filesystem::path& folder,
+        topos::precision p = topos::precision::high);
   ~model();
 
   [[nodiscard]] topos::device device() const;

@@ -31,6 +31,8 @@ using topos::tensor;
 
 static_assert(!std::is_convertible_v<tensor<float, 2>, prepared_matrix>);
 
+constexpr topos::precision precisions[] = {topos::precision::highest, topos::precision::high};
+
 // The first rows of a matrix.
 std::vector<float> head(std::vector<float> values, index_t rows, index_t columns) {
   values.resize(static_cast<std::size_t>(rows * columns));
@@ -44,24 +46,27 @@ TEST(prepared_matrix, gives_pytorchs_products_at_every_number_of_rows) {
     const index_t k = reference.file().at("weight").shape[1];
     const index_t n = reference.file().at("weight").shape[0];
     on_each_device([&](topos::device d) {
-      const prepared_matrix w(reference.tensor<2>("weight", d));
-      EXPECT_EQ(w.outputs(), n);
-      EXPECT_EQ(w.inputs(), k);
-      EXPECT_EQ(w.device(), d);
-      const std::optional<tensor<float, 1>> bias = reference.tensor<1>("bias", d);
-      for (const index_t m : {0, 1, 2, 7, 8, 9, 64, 65, 130}) {
-        SCOPED_TRACE(m);
-        const auto x = tensor_on<2>(d, {m, k}, head(reference.values("x"), m, k));
-        const auto check = [&](const char* result, const auto& b, activation act) {
-          SCOPED_TRACE(result);
-          const tensor<float, 2> y = w.multiply(x, b, act);
-          EXPECT_EQ(y.shape(), (topos::shape<2>{m, n}));
-          support::expect_near(values_of(y), head(reference.values(result), m, n), 1e-5, 1e-5);
-        };
-        check("product", std::nullopt, activation::none);
-        check("biased", bias, activation::none);
-        check("product_gelu", std::nullopt, activation::gelu);
-        check("biased_gelu", bias, activation::gelu);
+      for (const topos::precision p : precisions) {
+        const prepared_matrix w(reference.tensor<2>("weight", d), p);
+        EXPECT_EQ(w.outputs(), n);
+        EXPECT_EQ(w.inputs(), k);
+        EXPECT_EQ(w.device(), d);
+        EXPECT_EQ(w.precision(), p);
+        const std::optional<tensor<float, 1>> bias = reference.tensor<1>("bias", d);
+        for (const index_t m : {0, 1, 2, 7, 8, 9, 64, 65, 130}) {
+          SCOPED_TRACE(m);
+          const auto x = tensor_on<2>(d, {m, k}, head(reference.values("x"), m, k));
+          const auto check = [&](const char* result, const auto& b, activation act) {
+            SCOPED_TRACE(result);
+            const tensor<float, 2> y = w.multiply(x, b, act);
+            EXPECT_EQ(y.shape(), (topos::shape<2>{m, n}));
+            support::expect_near(values_of(y), head(reference.values(result), m, n), 1e-5, 1e-5);
+          };
+          check("product", std::nullopt, activation::none);
+          check("biased", bias, activation::none);
+          check("product_gelu", std::nullopt, activation::gelu);
+          check("biased_gelu", bias, activation::gelu);
+        }
       }
     });
   }
@@ -72,9 +77,11 @@ TEST(prepared_matrix, gives_pytorchs_products_at_odd_sizes) {
     SCOPED_TRACE(name);
     const torch_case reference(name);
     on_each_device([&](topos::device d) {
-      const prepared_matrix w(reference.tensor<2>("weight", d));
-      const auto y = w.multiply(reference.tensor<2>("x", d), reference.tensor<1>("bias", d));
-      support::expect_near(values_of(y), reference.values("biased"), 2e-5, 1e-5);
+      for (const topos::precision p : precisions) {
+        const prepared_matrix w(reference.tensor<2>("weight", d), p);
+        const auto y = w.multiply(reference.tensor<2>("x", d), reference.tensor<1>("bias", d));
+        support::expect_near(values_of(y), reference.values("biased"), 2e-5, 1e-5);
+      }
     });
   }
 }

@@ -13,6 +13,7 @@
 #include <string>
 #include <topos/device/device.hpp>
 #include <topos/io/npy.hpp>
+#include <topos/linalg/provider.hpp>
 #include <vector>
 
 #include "../support/folders.hpp"
@@ -49,8 +50,9 @@ TEST(encoder, gives_the_embeddings_of_sentence_transformers) {
   const auto expected = topos::read_npy<float>(data / "embeddings.npy");
   const std::vector<std::string> texts = kept_texts();
   ASSERT_EQ(static_cast<std::size_t>(expected.shape.at(0)), texts.size());
-  for (const topos::device d : topos::devices()) {
-    const auto weights = std::make_shared<const model>(d, model_folder());
+  const auto check = [&](topos::device d, topos::precision p) {
+    SCOPED_TRACE(p == topos::precision::high ? "high" : "highest");
+    const auto weights = std::make_shared<const model>(d, model_folder(), p);
     encoder to_vectors(weights);
 
     const std::vector<embedding> actual = to_vectors.encode(texts);
@@ -62,6 +64,10 @@ TEST(encoder, gives_the_embeddings_of_sentence_transformers) {
           std::span(expected.values).subspan(i * weights->dimension(), weights->dimension());
       EXPECT_LT(largest_difference(actual[i], row), 2e-6f) << "text " << i << " on " << d;
     }
+  };
+  for (const topos::device d : topos::devices()) {
+    check(d, topos::precision::high);
+    check(d, topos::precision::highest);
   }
 }
 
@@ -85,7 +91,8 @@ TEST(encoder, depends_on_its_own_text_alone) {
   for (std::size_t i = 0; i < texts.size(); i += 7) {
     const embedding alone = to_vectors.encode(std::span(texts).subspan(i, 1)).at(0);
     // To the bit, but where the matrix products' provider chooses its kernel by the number of rows.
-    const float allowed = TOPOS_HAS_ONEDNN || TOPOS_HAS_CBLAS ? 1e-6f : 0.0f;
+    const auto provider = topos::matmul_provider(topos::device_kind::cpu, topos::precision::high);
+    const float allowed = provider == "AMX" || provider == "built-in" ? 0.0f : 1e-6f;
     EXPECT_LE(largest_difference(alone, together[i]), allowed) << "text " << i;
   }
 }

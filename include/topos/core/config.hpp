@@ -27,6 +27,13 @@
 #define TOPOS_HAS_CUBLAS 0
 #endif
 
+// AMX, which a CPU may have; whether this one does is asked at run time.
+#if defined(__x86_64__) && defined(__linux__) && (defined(__clang__) || __GNUC__ >= 11)
+#define TOPOS_HAS_AMX 1
+#else
+#define TOPOS_HAS_AMX 0
+#endif
+
 #ifdef KOKKOS_ENABLE_CUDA
 #define TOPOS_HAS_CUDA 1
 #else

@@ -3,12 +3,12 @@
 
 /// A weight matrix prepared for many products.
 
+#include <any>
 #include <memory>
 #include <optional>
 #include <topos/linalg/provider.hpp>
 #include <topos/tensor/tensor.hpp>
 #include <type_traits>
-#include <variant>
 #include <vector>
 
 namespace topos {
@@ -20,25 +20,27 @@ class prepared_matrix {
   /// No weights.
   prepared_matrix() = default;
 
-  /// Enqueues the preparation of `w`, (outputs, inputs), and returns at once. Hand it the only
-  /// copy of a tensor, and its memory is given back where the provider has a layout of its own.
-  explicit prepared_matrix(tensor<float, 2> w,
+  /// Enqueues the preparation of `w`, (outputs, inputs), for products of some precision, and
+  /// returns at once. Hand it the only copy of a tensor, and its memory is given back where the
+  /// provider has a layout of its own.
+  explicit prepared_matrix(tensor<float, 2> w, topos::precision p = topos::precision::highest,
                            std::source_location where = std::source_location::current())
       : device_(w.device()),
         outputs_(w.shape()[0]),
         inputs_(w.shape()[1]),
         ready_(device_, 1, where),
-        weights_(std::make_shared<slot>()) {
+        precision_(p),
+        weights_(std::make_shared<std::any>()) {
     // Providers take whole buffers: a part of a larger tensor becomes one of its own.
     if (w.data() != w.memory().data()) w = eval(w.node(), where);
     detail::queue_of(device_, where)
         .submit(
             {w.memory()}, {ready_}, detail::always_queued,
-            [n = outputs_, k = inputs_, plain = w.memory(), into = weights_](const auto& stream) {
+            [n = outputs_, k = inputs_, plain = w.memory(), into = weights_,
+             p](const auto& stream) {
               if (n == 0 || k == 0) return;
-              using provider = detail::provider_of<decltype(stream)>;
-              into->template emplace<typename provider::weights>(
-                  provider::prepare(stream, plain, n, k));
+              detail::with_weights_provider<backend_of<decltype(stream)>>(
+                  p, [&](auto provider) { *into = provider.prepare(stream, plain, n, k); });
             },
             "topos::prepared_matrix", where);
   }
@@ -46,6 +48,7 @@ class prepared_matrix {
   [[nodiscard]] topos::device device() const noexcept { return device_; }
   [[nodiscard]] index_t outputs() const noexcept { return outputs_; }
   [[nodiscard]] index_t inputs() const noexcept { return inputs_; }
+  [[nodiscard]] topos::precision precision() const noexcept { return precision_; }
 
   /// Enqueues act(x w^T + bias), (rows, outputs), and returns it at once. `bias`, (outputs), may be
   /// absent. Throws `shape_mismatch` and `device_mismatch`.
@@ -62,18 +65,24 @@ class prepared_matrix {
     detail::queue_of(device_, where)
         .submit(
             std::move(reads), {y.memory()}, detail::always_queued,
-            [p, weights = weights_](const auto& stream) {
+            [p, weights = weights_, wanted = precision_](const auto& stream) {
               if (p.m == 0 || p.n == 0 || p.k == 0) {  // which not every library takes
                 return detail::builtin_provider::run(stream, {}, p);
               }
-              using provider = detail::provider_of<decltype(stream)>;
-              provider::run(stream, std::get<typename provider::weights>(*weights), p);
+              detail::with_weights_provider<backend_of<decltype(stream)>>(
+                  wanted, [&](auto provider) {
+                    using own = typename decltype(provider)::weights;
+                    provider.run(stream, *std::any_cast<own>(weights.get()), p);
+                  });
             },
             "topos::prepared_matrix::multiply", where);
     return y;
   }
 
  private:
+  template <class Stream>
+  using backend_of = typename std::decay_t<Stream>::backend;
+
   void check(const tensor<float, 2>& x, const std::optional<tensor<float, 1>>& bias,
              std::source_location where) const {
     if (x.shape()[1] != inputs_ || (bias && bias->shape()[0] != outputs_)) {
@@ -92,17 +101,12 @@ class prepared_matrix {
     }
   }
 
-  // Written and read by queued work alone, in its order.
-  using slot = std::conditional_t<
-      std::is_same_v<detail::host_provider, detail::cuda_provider>,
-      std::variant<std::monostate, detail::host_provider::weights>,
-      std::variant<std::monostate, detail::host_provider::weights, detail::cuda_provider::weights>>;
-
   topos::device device_;
   index_t outputs_ = 0;
   index_t inputs_ = 0;
   buffer ready_;
-  std::shared_ptr<slot> weights_;
+  topos::precision precision_ = topos::precision::highest;
+  std::shared_ptr<std::any> weights_;  // written and read by queued work alone, in its order
 };
 
 }  // namespace topos

@@ -9,7 +9,9 @@
 #include <topos/linalg/blas.hpp>
 #include <topos/linalg/builtin.hpp>
 #include <topos/linalg/cublas.hpp>
+#include <topos/linalg/digits.hpp>
 #include <topos/linalg/onednn.hpp>
+#include <topos/linalg/precision.hpp>
 #include <tuple>
 #include <type_traits>
 
@@ -17,21 +19,16 @@ namespace topos::detail {
 
 #if TOPOS_HAS_ONEDNN
 using host_provider = onednn_provider;
-inline constexpr std::string_view host_provider_name = "oneDNN";
 #elif TOPOS_HAS_CBLAS
 using host_provider = blas_provider;
-inline constexpr std::string_view host_provider_name = "CBLAS";
 #else
 using host_provider = builtin_provider;
-inline constexpr std::string_view host_provider_name = "built-in";
 #endif
 
 #if TOPOS_HAS_CUBLAS && TOPOS_HAS_CUDA
 using cuda_provider = cublas_provider;
-inline constexpr std::string_view cuda_provider_name = "cuBLAS";
 #else
 using cuda_provider = builtin_provider;
-inline constexpr std::string_view cuda_provider_name = "built-in";
 #endif
 
 template <class Backend>
@@ -45,9 +42,16 @@ struct provider<backend::cuda> {
   using type = cuda_provider;
 };
 
-/// The provider of the backend that a stream belongs to.
-template <class Stream>
-using provider_of = typename provider<typename std::decay_t<Stream>::backend>::type;
+/// Calls function(provider) for who multiplies by prepared weights on a backend, to a precision.
+template <class Backend, class Function>
+decltype(auto) with_weights_provider([[maybe_unused]] precision wanted, Function function) {
+#if TOPOS_HAS_AMX
+  if constexpr (std::is_same_v<Backend, backend::host>) {
+    if (wanted == precision::high && digit_provider::works()) return function(digit_provider{});
+  }
+#endif
+  return function(typename provider<Backend>::type{});
+}
 
 /// The providers of matmul on a kind of device, the first choice first; the built-in is the last.
 /// On the CPU it is the first where it has wide SIMD: it is as fast as the libraries then, and its
@@ -94,10 +98,13 @@ bool with_matmul_provider(Function function) {
 
 namespace topos {
 
-/// Who multiplies by prepared matrices on a kind of device: "oneDNN", "CBLAS", "cuBLAS" or
-/// "built-in".
-[[nodiscard]] constexpr std::string_view matmul_provider(device_kind kind) noexcept {
-  return kind == device_kind::cpu ? detail::host_provider_name : detail::cuda_provider_name;
+/// Who multiplies by prepared matrices on a kind of device, to a precision: "oneDNN", "CBLAS",
+/// "AMX", "cuBLAS" or "built-in".
+[[nodiscard]] inline std::string_view matmul_provider(device_kind kind,
+                                                      precision wanted = precision::highest) {
+  const auto name = [](auto provider) { return provider.name; };
+  return backend::visit(
+      kind, [&](auto b) { return detail::with_weights_provider<decltype(b)>(wanted, name); });
 }
 
 /// Who computes matmul of T on a kind of device.

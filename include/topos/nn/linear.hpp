@@ -8,11 +8,12 @@
 
 namespace topos::nn {
 
-/// act(x W^T + b), for x (rows, inputs). Once loaded it keeps W in its provider's layout alone.
+/// act(x W^T + b), for x (rows, inputs), to some precision. Once loaded it keeps W in its
+/// provider's layout alone.
 class linear {
  public:
-  linear(index_t inputs, index_t outputs, device d)
-      : weight_({outputs, inputs}, d), bias_({outputs}, d) {}
+  linear(index_t inputs, index_t outputs, device d, precision p = precision::highest)
+      : weight_({outputs, inputs}, d), bias_({outputs}, d), precision_(p) {}
 
   /// Enqueues the layer on x, (rows, inputs), with an activation fused; returns (rows, outputs).
   [[nodiscard]] tensor<float, 2> operator()(
@@ -27,11 +28,12 @@ class linear {
     visit("bias", bias_);
   }
 
-  void loaded() { prepared_ = prepared_matrix(weight_.take()); }
+  void loaded() { prepared_ = prepared_matrix(weight_.take(), precision_); }
 
  private:
   parameter<2> weight_;
   parameter<1> bias_;
+  precision precision_;
   prepared_matrix prepared_;
 };
 

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Products of precision::high: against sums in double, and in the cases that its digits make hard.
+/// Where the CPU has no matrix unit they are float32's, of which the same is true.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <topos/async/in_place_scope.hpp>
+#include <topos/linalg/prepared_matrix.hpp>
+#include <vector>
+
+#include "../support/devices.hpp"
+
+namespace {
+
+using support::tensor_on;
+using support::values_of;
+using topos::index_t;
+using topos::precision;
+using topos::prepared_matrix;
+using topos::tensor;
+
+constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+constexpr float infinity = std::numeric_limits<float>::infinity();
+
+// Numbers between -1 and 1, the same at every run.
+std::vector<float> numbers(index_t count, std::uint32_t seed) {
+  std::vector<float> made;
+  made.reserve(static_cast<std::size_t>(count));
+  for (index_t i = 0; i < count; ++i) {
+    seed = seed * 1664525u + 1013904223u;
+    made.push_back(static_cast<float>(seed >> 8) * 0x1p-23f - 1.0f);
+  }
+  return made;
+}
+
+tensor<float, 2> matrix(index_t rows, index_t columns, const std::vector<float>& values) {
+  return tensor_on<2>(topos::cpu(), {rows, columns}, values);
+}
+
+struct sizes {
+  index_t m;
+  index_t n;
+  index_t k;
+};
+
+// Tiles that are whole and that are not, one step of terms, several, and more than are summed at
+// once.
+constexpr sizes all_sizes[] = {{1, 1, 1},     {16, 16, 64},  {17, 15, 65},
+                               {33, 48, 130}, {5, 100, 513}, {70, 20, 1600}};
+
+TEST(digits, follow_sums_in_double) {
+  for (const auto& [m, n, k] : all_sizes) {
+    SCOPED_TRACE(testing::Message() << m << " x " << n << " x " << k);
+    const std::vector<float> x = numbers(m * k, 1);
+    const std::vector<float> w = numbers(n * k, 2);
+    const prepared_matrix prepared(matrix(n, k, w), precision::high);
+
+    const std::vector<float> y = values_of(prepared.multiply(matrix(m, k, x)));
+
+    double largest = 0;
+    for (index_t i = 0; i < m; ++i) {
+      for (index_t j = 0; j < n; ++j) {
+        double sum = 0;
+        double sizes = 0;
+        for (index_t q = 0; q < k; ++q) {
+          const double term = double{x[i * k + q]} * double{w[j * k + q]};
+          sum += term;
+          sizes += std::abs(term);
+        }
+        largest = std::max(largest, std::abs(y[i * n + j] - sum) / sizes);
+      }
+    }
+    EXPECT_LT(largest, 0x1p-21);
+  }
+}
+
+TEST(digits, of_a_row_depend_on_that_row_alone) {
+  const index_t m = 70;
+  const index_t n = 50;
+  const index_t k = 600;
+  const std::vector<float> x = numbers(m * k, 3);
+  const prepared_matrix w(matrix(n, k, numbers(n * k, 4)), precision::high);
+  if (topos::matmul_provider(topos::device_kind::cpu, precision::high) != "AMX")
+    GTEST_SKIP() << "this CPU has no AMX";
+
+  const std::vector<float> together = values_of(w.multiply(matrix(m, k, x)));
+  const topos::in_place_scope one_thread;
+  std::vector<float> alone;
+  for (index_t i = 0; i < m; ++i) {
+    const std::vector<float> row(x.begin() + i * k, x.begin() + (i + 1) * k);
+    for (const float value : values_of(w.multiply(matrix(1, k, row)))) alone.push_back(value);
+  }
+  EXPECT_EQ(together, alone);
+}
+
+TEST(digits, of_what_is_not_finite_make_nan_of_that_row_or_column) {
+  for (const float bad : {nan, infinity, -infinity}) {
+    std::vector<float> x(3 * 4, 1.0f);
+    x[5] = bad;
+    const prepared_matrix ones(matrix(2, 4, std::vector<float>(8, 1.0f)), precision::high);
+    const std::vector<float> rows = values_of(ones.multiply(matrix(3, 4, x)));
+    EXPECT_FLOAT_EQ(rows[0], 4);
+    EXPECT_FALSE(std::isfinite(rows[2])) << bad;
+    EXPECT_FALSE(std::isfinite(rows[3])) << bad;
+    EXPECT_FLOAT_EQ(rows[4], 4);
+
+    const prepared_matrix w(matrix(3, 4, x), precision::high);
+    const std::vector<float> columns =
+        values_of(w.multiply(matrix(1, 4, std::vector<float>(4, 1.0f))));
+    EXPECT_FLOAT_EQ(columns[0], 4);
+    EXPECT_FALSE(std::isfinite(columns[1])) << bad;
+    EXPECT_FLOAT_EQ(columns[2], 4);
+  }
+}
+
+TEST(digits, of_rows_of_any_size_neither_overflow_nor_vanish) {
+  const index_t k = 100;
+  const auto check = [&](float of_x, float of_w) {
+    SCOPED_TRACE(testing::Message() << of_x << " " << of_w);
+    const prepared_matrix w(matrix(1, k, std::vector<float>(k, of_w)), precision::high);
+    const std::vector<float> y = values_of(w.multiply(matrix(1, k, std::vector<float>(k, of_x))));
+    EXPECT_NEAR(y[0] / (100.0 * of_w * of_x), 1, 1e-6);
+  };
+  for (const float size : {1e-30f, 1e-10f, 1.0f, 1e10f, 1e30f}) check(size, 1 / size);
+  check(3e38f, 1e-10f);
+  check(1e-10f, 3e38f);
+  check(1e-15f, 1e-15f);
+}
+
+TEST(digits, of_zeros_leave_the_bias) {
+  const prepared_matrix w(topos::zeros<float, 2>({3, 70}), precision::high);
+  const tensor<float, 1> bias = tensor_on<1>(topos::cpu(), {3}, std::vector<float>{1, -2, 3});
+  EXPECT_EQ(values_of(w.multiply(topos::zeros<float, 2>({2, 70}), bias)),
+            (std::vector<float>{1, -2, 3, 1, -2, 3}));
+}
+
+TEST(matmul_provider, of_high_precision_is_the_matrix_unit_or_that_of_the_highest) {
+  const auto name = topos::matmul_provider(topos::device_kind::cpu, precision::high);
+  if (name != "AMX") {
+    EXPECT_EQ(name, topos::matmul_provider(topos::device_kind::cpu));
+  }
+}
+
+}  // namespace
