@@ -4,8 +4,10 @@
 
 #include <benchmark/benchmark.h>
 
+#include <string>
 #include <topos/nn.hpp>
 #include <topos/topos.hpp>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -24,10 +26,12 @@ void measure(benchmark::State& state, double flop, Compute compute) {
 }
 
 void dense(benchmark::State& state, topos::index_t inputs, topos::index_t outputs,
-           topos::activation act) {
-  const auto x = topos::full<float, 2>({rows, inputs}, 0.01f);
+           topos::activation act, topos::precision p) {
+  const topos::random::key key{0};
+  const topos::tensor<float, 2> x = topos::random::normal<float>(key, {rows, inputs});
   const auto bias = topos::full<float, 1>({outputs}, 0.1f);
-  const topos::prepared_matrix w(topos::full<float, 2>({outputs, inputs}, 0.02f));
+  const topos::prepared_matrix w(
+      topos::eval(0.05f * topos::random::normal<float>(key, {outputs, inputs})), p);
   measure(state, 2.0 * rows * inputs * outputs, [&] { return w.multiply(x, bias, act); });
 }
 
@@ -58,15 +62,17 @@ int main(int argc, char** argv) {
   const topos::runtime runtime{argc, argv};
   using benchmark::RegisterBenchmark;
   using topos::activation;
-  RegisterBenchmark("dense/topos/cpu/f32/448x384x1152", dense, hidden, 3 * hidden, activation::none)
-      ->UseRealTime();
-  RegisterBenchmark("dense/topos/cpu/f32/448x384x384", dense, hidden, hidden, activation::none)
-      ->UseRealTime();
-  RegisterBenchmark("dense_gelu/topos/cpu/f32/448x384x1536", dense, hidden, 4 * hidden,
-                    activation::gelu)
-      ->UseRealTime();
-  RegisterBenchmark("dense/topos/cpu/f32/448x1536x384", dense, 4 * hidden, hidden, activation::none)
-      ->UseRealTime();
+  for (const auto& [suffix, p] :
+       {std::pair{"", topos::precision::highest}, std::pair{"/high", topos::precision::high}}) {
+    const auto add = [&, end = suffix, p = p](std::string name, topos::index_t inputs,
+                                              topos::index_t outputs, activation act) {
+      RegisterBenchmark((name + end).c_str(), dense, inputs, outputs, act, p)->UseRealTime();
+    };
+    add("dense/topos/cpu/f32/448x384x1152", hidden, 3 * hidden, activation::none);
+    add("dense/topos/cpu/f32/448x384x384", hidden, hidden, activation::none);
+    add("dense_gelu/topos/cpu/f32/448x384x1536", hidden, 4 * hidden, activation::gelu);
+    add("dense/topos/cpu/f32/448x1536x384", 4 * hidden, hidden, activation::none);
+  }
   RegisterBenchmark("attention/topos/cpu/f32/32x14x12x32", attention)->UseRealTime();
   RegisterBenchmark("layer_norm/topos/cpu/f32/448x384", layer_norm)->UseRealTime();
   RegisterBenchmark("mean_pool/topos/cpu/f32/32x14x384", mean_pool)->UseRealTime();
