@@ -55,6 +55,12 @@ def check_results(result, files, ours, peers, say):
         difference = largest_difference(found, reference)
         result.check(f"largest difference of a component from {first} over {count:,} texts",
                      difference, "", difference < LARGEST_DIFFERENCE, f"< {LARGEST_DIFFERENCE}")
+        exact_output = folder / "exact.npy"
+        model.ask("encode", texts="check", order="input", variant="float64", output=str(exact_output))
+        exact = numpy.load(exact_output)
+        for side, embeddings in (("topos", found), (first, reference)):
+            result.figure(f"largest distance of a component of {side} from float64",
+                          largest_difference(embeddings, exact))
         for name, peer in others:
             peer.ask("texts", name="check", path=str(texts), every=PEERS_CHECK_EVERY)
             for variant in peer.greeting["variants"]:

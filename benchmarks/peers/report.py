@@ -50,6 +50,7 @@ class report:
             "versions": {},
             "workloads": [],
             "checks": [],
+            "figures": [],
         }
 
     @property
@@ -62,6 +63,10 @@ class report:
         self.data["checks"].append(
             {"what": what, "value": value, "unit": unit, "target": target, "met": bool(met)}
         )
+
+    def figure(self, what, value):
+        """A number to know, without a target."""
+        self.data["figures"].append({"what": what, "value": value})
 
     def workload(self, name, sides, ratios):
         """sides: {side: rates}, in the order to print; ratios: [(our side, {name: other sides}, target)].
@@ -114,6 +119,7 @@ class report:
             lines.append(
                 f"{item['what']}: {value}{item['unit']}; target {item['target']}: {verdict(item)}"
             )
+        lines += [f"{item['what']}: {item['value']:.3g}" for item in data["figures"]]
         return "\n".join(line for index, line in enumerate(lines) if line or index > 1)
 
 

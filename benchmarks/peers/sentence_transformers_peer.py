@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""sentence-transformers on PyTorch. It sorts the texts by length itself, so that both orders are one."""
+"""sentence-transformers on PyTorch. It sorts the texts by length itself, so that both orders are one.
+
+Besides its one variant it encodes in float64, to which all sides can be compared.
+"""
+import copy
+
 import encoder_peer
 from batches import BATCH_SIZE
 from embeddings import encode, load
@@ -22,7 +27,9 @@ class sentence_transformers_peer:
         }
 
     def encode(self, texts, order, variant):
-        del order, variant
+        del order
+        if variant == "float64":
+            return encode(copy.deepcopy(self.transformer).double(), texts, BATCH_SIZE)
         return encode(self.transformer, texts, BATCH_SIZE)
 
 

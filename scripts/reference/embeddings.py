@@ -29,12 +29,12 @@ def load(model, threads=None):
 
 
 def encode(transformer, texts, batch_size=32):
-    """float32 [texts, dimension]."""
+    """[texts, dimension], of float32 unless the model was made double."""
     if not texts:
         return numpy.empty((0, transformer.get_embedding_dimension()), dtype=numpy.float32)
     return transformer.encode(
         texts, batch_size=batch_size, show_progress_bar=False, convert_to_numpy=True
-    ).astype(numpy.float32, copy=False)
+    )
 
 
 def main():
