@@ -63,6 +63,12 @@ template <class S>
   c.columns = round(ceil(numbers, c.across), host_tile::block_width<T>);
   c.across = ceil(numbers, c.columns);
   if (threads == 1) return c;
+  if (!reads_in_place(p, p.m) && p.batch() * c.across >= threads) {
+    // As many panels for each thread, so that few rows need cut.
+    while (p.batch() * c.across % threads != 0) ++c.across;
+    c.columns = round(ceil(numbers, c.across), host_tile::block_width<T>);
+    c.across = ceil(numbers, c.columns);
+  }
   // Some items for each thread, and the same number; but each packs a panel, which many rows pay.
   const index_t rest = p.batch() * c.across;
   const index_t least = reads_in_place(p, p.m) ? 32 : 128;
