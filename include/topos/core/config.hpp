@@ -4,7 +4,8 @@
 /// What this build of topos has: the one place, besides backend/, that asks Kokkos and the build.
 ///
 /// The build defines TOPOS_HAS_XSIMD, TOPOS_HAS_ONEDNN, TOPOS_HAS_CBLAS and TOPOS_HAS_CUBLAS to 1
-/// for each optional library it found; what is not defined is absent.
+/// for each optional library it found; what is not defined is absent. TOPOS_HAS_AMX=0 does without
+/// the matrix unit of x86 CPUs.
 
 #include <Kokkos_Core.hpp>
 #include <cstddef>
@@ -27,11 +28,13 @@
 #define TOPOS_HAS_CUBLAS 0
 #endif
 
-// AMX, which a CPU may have; whether this one does is asked at run time.
+// What the compiler can do with AMX; whether the CPU has it is asked at run time.
+#ifndef TOPOS_HAS_AMX
 #if defined(__x86_64__) && defined(__linux__) && (defined(__clang__) || __GNUC__ >= 11)
 #define TOPOS_HAS_AMX 1
 #else
 #define TOPOS_HAS_AMX 0
+#endif
 #endif
 
 #ifdef KOKKOS_ENABLE_CUDA

@@ -13,14 +13,14 @@
 
 namespace topos::detail {
 
-/// Rows and columns of the tile that one item transposes, or computes on a device.
-inline constexpr index_t tile_rows = 64;
-inline constexpr index_t tile_columns = 64;
+/// Rows and columns of what one item transposes, or computes on a device.
+inline constexpr index_t item_rows = 64;
+inline constexpr index_t item_columns = 64;
 
 /// Multiply-adds that cost as much as touching one element.
 inline constexpr index_t terms_per_cost = 32;
 
-/// Item i transposes one block of tile_columns rows of w.
+/// Item i transposes one block of item_columns rows of w.
 struct transpose_weights_kernel {
   const float* w;  // (n, k)
   float* to;       // (k, n)
@@ -29,8 +29,8 @@ struct transpose_weights_kernel {
 
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team& team, index_t i) const {
-    const index_t first = i * tile_columns;
-    const index_t rows = n - first < tile_columns ? n - first : tile_columns;
+    const index_t first = i * item_columns;
+    const index_t rows = n - first < item_columns ? n - first : item_columns;
     transpose(team, to + first, n, w + first * k, k, rows, k, rows);
   }
 };
@@ -69,10 +69,10 @@ struct device_product_kernel {
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team& team, index_t item) const {
     const matrix_product<T> one = p.at(item / (down * across));
-    const index_t row = item / across % down * tile_rows;
-    const index_t column = item % across * tile_columns;
-    const index_t rows = p.m - row < tile_rows ? p.m - row : tile_rows;
-    const index_t columns = p.n - column < tile_columns ? p.n - column : tile_columns;
+    const index_t row = item / across % down * item_rows;
+    const index_t column = item % across * item_columns;
+    const index_t rows = p.m - row < item_rows ? p.m - row : item_rows;
+    const index_t columns = p.n - column < item_columns ? p.n - column : item_columns;
     Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), rows * columns),
                          [&](index_t element) {
                            const index_t i = row + element / columns;
@@ -98,8 +98,8 @@ struct builtin_provider {
   template <class Stream>
   static weights prepare(const Stream& stream, const buffer& w, index_t n, index_t k) {
     weights made{buffer(w.where(), static_cast<std::size_t>(n * k) * sizeof(float))};
-    stream.for_each("topos::matmul::prepare", (n + tile_columns - 1) / tile_columns,
-                    tile_columns * k, 0,
+    stream.for_each("topos::matmul::prepare", (n + item_columns - 1) / item_columns,
+                    item_columns * k, 0,
                     transpose_weights_kernel{static_cast<const float*>(w.data()),
                                              static_cast<float*>(made.transposed.data()), n, k});
     return made;
@@ -143,9 +143,9 @@ struct builtin_provider {
       stream.for_each("topos::matmul", p.batch() * by.down * by.across, cost,
                       host_product::scratch_bytes(p, by), host_product_kernel<T>{p, by});
     } else {
-      const index_t down = (p.m + tile_rows - 1) / tile_rows;
-      const index_t across = (p.n + tile_columns - 1) / tile_columns;
-      stream.for_each("topos::matmul", p.batch() * down * across, tile_rows * tile_columns * p.k, 0,
+      const index_t down = (p.m + item_rows - 1) / item_rows;
+      const index_t across = (p.n + item_columns - 1) / item_columns;
+      stream.for_each("topos::matmul", p.batch() * down * across, item_rows * item_columns * p.k, 0,
                       device_product_kernel<T>{p, down, across});
     }
   }

@@ -29,10 +29,10 @@ struct digit_layout {
   index_t terms = 0;
 
   [[nodiscard]] index_t steps() const { return (terms + amx::tile_depth - 1) / amx::tile_depth; }
-  [[nodiscard]] index_t tiles() const { return (rows + amx::tile_rows - 1) / amx::tile_rows; }
+  [[nodiscard]] index_t tile_count() const { return (rows + amx::tile_rows - 1) / amx::tile_rows; }
   [[nodiscard]] index_t tile_bytes() const { return steps() * amx::step_bytes; }
   [[nodiscard]] std::size_t bytes() const {
-    return static_cast<std::size_t>(tiles()) *
+    return static_cast<std::size_t>(tile_count()) *
            (static_cast<std::size_t>(tile_bytes()) + amx::tile_rows * sizeof(float));
   }
 
@@ -43,10 +43,10 @@ struct digit_layout {
     return static_cast<const std::int8_t*>(data) + i * tile_bytes();
   }
   [[nodiscard]] float* units(void* data) const {
-    return reinterpret_cast<float*>(tile(data, tiles()));
+    return reinterpret_cast<float*>(tile(data, tile_count()));
   }
   [[nodiscard]] const float* units(const void* data) const {
-    return reinterpret_cast<const float*>(tile(data, tiles()));
+    return reinterpret_cast<const float*>(tile(data, tile_count()));
   }
 };
 
@@ -88,8 +88,9 @@ struct digit_product_kernel {
   index_t columns;
   index_t across;  // how many blocks lie side by side
 
-  /// Steps of which the tiles of x and of w fit the first-level cache together.
+  /// Steps of which a tile of x and one of w about fill the first-level cache.
   static constexpr index_t most_steps = 8;
+  static_assert(most_steps <= amx::most_steps);
 
   [[nodiscard]] digit_layout w_layout() const { return {p.n, p.k}; }
   [[nodiscard]] digit_layout x_layout() const { return {rows, p.k}; }
@@ -124,29 +125,29 @@ struct digit_product_kernel {
     }
   }
 
-  // The columns of w that start at a tile; rows of x of which the digits are there.
-  TOPOS_AMX_FUNCTION void multiply(const product& block, const void* x, index_t tile) const {
-    const amx::tiles registers;
+  // y = the split rows of x times the columns of w from a tile on.
+  TOPOS_AMX_FUNCTION void multiply(const product& block, const void* x, index_t first_tile) const {
+    const amx::tile_registers registers;
     alignas(64) std::int32_t sums[2][amx::sums_of_tile];
     const digit_layout of_x = x_layout();
     const digit_layout of_w = w_layout();
     const index_t steps = of_w.steps();
-    amx::sums_to before{};
+    amx::tile_result before{};
     int turn = 0;
     for (index_t step = 0; step < steps; step += most_steps) {
       const index_t count = std::min(most_steps, steps - step);
       const index_t skipped = step * amx::step_bytes;
       for (index_t j = 0; j < block.n; j += amx::tile_rows) {
-        const std::int8_t* w_tile = of_w.tile(w, tile + j / amx::tile_rows) + skipped;
+        const std::int8_t* w_tile = of_w.tile(w, first_tile + j / amx::tile_rows) + skipped;
         for (index_t r = 0; r < block.m; r += amx::tile_rows) {
           amx::multiply_tile(of_x.tile(x, r / amx::tile_rows) + skipped, w_tile, count, sums[turn],
                              before);
           before = {.sums = sums[turn],
                     .y = block.y + r * p.n + j,
-                    .row = p.n,
+                    .y_row = p.n,
                     .rows = std::min(amx::tile_rows, block.m - r),
                     .x_units = of_x.units(x) + r,
-                    .w_units = of_w.units(w) + tile * amx::tile_rows + j,
+                    .w_units = of_w.units(w) + first_tile * amx::tile_rows + j,
                     .bias = block.bias == nullptr ? nullptr : block.bias + j,
                     .columns = std::min(amx::tile_rows, block.n - j),
                     .first = step == 0,
@@ -177,8 +178,8 @@ struct digit_provider {
     weights made{buffer(w.where(), layout.bytes())};
     const split_weights_kernel kernel{static_cast<const float*>(w.data()), made.digits.data(),
                                       layout};
-    stream.for_each("topos::matmul::prepare", layout.tiles(), amx::tile_rows * k, kernel.scratch(),
-                    kernel);
+    stream.for_each("topos::matmul::prepare", layout.tile_count(), amx::tile_rows * k,
+                    kernel.scratch(), kernel);
     return made;
   }
 
@@ -187,23 +188,25 @@ struct digit_provider {
     // where there are few rows they share the columns.
     constexpr index_t cached = index_t{1} << 20;
     const index_t threads = stream.in_place() ? 1 : stream.space().concurrency();
-    const index_t tiles = digit_layout{p.m, p.k}.tiles();
+    const index_t tiles = digit_layout{p.m, p.k}.tile_count();
     const index_t tile_bytes = digit_layout{p.m, p.k}.tile_bytes();
-    const index_t down = std::max(std::min(threads, tiles), tiles * tile_bytes / cached);
+    const index_t down =
+        std::max(std::min(threads, tiles), (tiles * tile_bytes + cached - 1) / cached);
     const index_t rows = (tiles + down - 1) / down;
-    const index_t side = digit_layout{p.n, p.k}.tiles();
+    const index_t side = digit_layout{p.n, p.k}.tile_count();
     const index_t across = std::min(side, (threads + down - 1) / down);
     const index_t columns = (side + across - 1) / across;
     const digit_product_kernel kernel{p, w.digits.data(), rows * amx::tile_rows,
                                       columns * amx::tile_rows, (side + columns - 1) / columns};
     const index_t count = (tiles + rows - 1) / rows * kernel.across;
     stream.for_each("topos::matmul::digits", count,
-                    kernel.rows * kernel.columns * p.k / terms_per_cost, kernel.scratch(), kernel);
+                    kernel.rows * kernel.columns * p.k / digit_terms_per_cost, kernel.scratch(),
+                    kernel);
   }
 
  private:
   // Multiply-adds that cost as much as touching one element.
-  static constexpr index_t terms_per_cost = 100;
+  static constexpr index_t digit_terms_per_cost = 100;
 };
 
 }  // namespace topos::detail

@@ -11,11 +11,12 @@ namespace topos {
 enum class precision : std::uint8_t {
   highest,  ///< terms and sums of float32
 
-  /// Numbers are rounded to 2^-24 of the largest of their row of x, or of w: for rows of numbers of
-  /// one size as exact as float32, and the sums more so; of numbers much smaller than the largest
-  /// of their row fewer digits are left. A row of x, or of w, that holds an infinity or a NaN makes
-  /// NaN of its row, or column. Where a device gains nothing by it, the same as `highest`: it
-  /// gains on CPUs with AMX.
+  /// On devices that gain by it, which are CPUs with AMX, and else the same as `highest`. Numbers
+  /// are rounded to 2^-22.7 of the largest of their row of x, or of w (or of 2^-104, where all are
+  /// smaller): sums of some hundred terms of about one size are as exact as float32's, shorter ones
+  /// by a factor of up to 2.5 less, and of numbers much smaller than the largest of their row fewer
+  /// digits are left. A row of x, or of w, that holds an infinity or a NaN makes NaN of its row, or
+  /// column.
   high,
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Which provider multiplies on which backend, by what the build found.
+/// Which provider multiplies on which backend, by what the build found and the machine has.
 
 #include <string_view>
 #include <topos/backend/backend.hpp>

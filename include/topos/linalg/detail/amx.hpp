@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
+#include <limits>
 
 /// Before a function that may use AMX and the AVX-512 that every CPU with AMX has, in a build for
 /// any x86 CPU.
@@ -32,6 +32,9 @@ inline constexpr index_t tile_rows = 16;
 inline constexpr index_t tile_depth = 64;
 inline constexpr index_t tile_bytes = tile_rows * tile_depth;
 
+/// All 16 lanes. What is not masked starts from undefined lanes, of which gcc 12 warns.
+inline constexpr __mmask16 all_lanes = 0xffff;
+
 /// A number is three digits to the base 256, each from -128 to 127: d0 + d1 / 256 + d2 / 65536, in
 /// the unit of its row, of which the largest is almost 127.5.
 inline constexpr index_t digits = 3;
@@ -41,18 +44,26 @@ inline constexpr index_t step_bytes = digits * tile_bytes;
 /// Numbers of the sums of one tile of the result.
 inline constexpr index_t sums_of_tile = 4 * tile_rows * tile_rows;
 
-/// Whether this CPU has it and the system lets this process use it: asked for once.
+/// Whether this CPU has it and the system lets this process use it: asked for once. Linux grants
+/// it only where the alternate signal stacks that there are have room for the tiles, some 12 KB,
+/// and refuses smaller ones from then on.
 [[nodiscard]] inline bool available() {
   static const bool here = [] {
     constexpr unsigned wide = bit_AVX512F | bit_AVX512BW | bit_AVX512VL;
     constexpr unsigned permutes = 1u << 1;               // AVX512_VBMI
-    constexpr unsigned tiles = (1u << 24) | (1u << 25);  // AMX-TILE, AMX-INT8
+    constexpr unsigned units = (1u << 24) | (1u << 25);  // AMX-TILE, AMX-INT8
     unsigned a = 0;
     unsigned b = 0;
     unsigned c = 0;
     unsigned d = 0;
+    if (__get_cpuid(1, &a, &b, &c, &d) == 0 || (c & bit_OSXSAVE) == 0) return false;
     if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0) return false;
-    if ((b & wide) != wide || (c & permutes) == 0 || (d & tiles) != tiles) return false;
+    if ((b & wide) != wide || (c & permutes) == 0 || (d & units) != units) return false;
+    constexpr unsigned saved = 0x600e6;  // what the system saves: all of AVX-512's, and tiles
+    unsigned low = 0;
+    unsigned high = 0;
+    asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    if ((low & saved) != saved) return false;
     constexpr long request_permission = 0x1023;  // ARCH_REQ_XCOMP_PERM
     constexpr long tile_data = 18;               // XFEATURE_XTILEDATA
     return ::syscall(SYS_arch_prctl, request_permission, tile_data) == 0;
@@ -60,10 +71,10 @@ inline constexpr index_t sums_of_tile = 4 * tile_rows * tile_rows;
   return here;
 }
 
-/// The tile registers of the calling thread, all of full size while it lives.
-class tiles {
+/// Lets the calling thread use its tile registers, all of full size, while it lives.
+class tile_registers {
  public:
-  TOPOS_AMX_FUNCTION tiles() {
+  TOPOS_AMX_FUNCTION tile_registers() {
     struct alignas(64) {
       std::uint8_t palette = 1;
       std::uint8_t start_row = 0;
@@ -71,29 +82,40 @@ class tiles {
       std::uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
       std::uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
     } sizes;
-    asm volatile("" : : "r"(&sizes) : "memory");  // all of it is read
+    // gcc 12 does not know that the instruction reads all of it.
+    asm volatile("" : : "r"(&sizes) : "memory");
     _tile_loadconfig(&sizes);
   }
-  TOPOS_AMX_FUNCTION ~tiles() { _tile_release(); }
-  tiles(const tiles&) = delete;
-  tiles& operator=(const tiles&) = delete;
+  TOPOS_AMX_FUNCTION ~tile_registers() { _tile_release(); }
+  tile_registers(const tile_registers&) = delete;
+  tile_registers& operator=(const tile_registers&) = delete;
 };
 
 /// The first `count` of 16 lanes, or all of them.
 TOPOS_AMX_FUNCTION inline __mmask16 first_lanes(index_t count) {
-  return count >= 16 ? __mmask16{0xffff} : static_cast<__mmask16>((1u << count) - 1);
+  return count >= 16 ? all_lanes : static_cast<__mmask16>((1u << count) - 1);
 }
 
-/// The largest magnitude of a row, and NaN if one of it is not finite.
+/// The largest magnitude of a row, or 2^-104 where all are smaller; NaN if one is not finite.
 TOPOS_AMX_FUNCTION inline float largest_of(const float* x, index_t count) {
-  __m512 largest = _mm512_set1_ps(0x1p-104f);  // of less the scale is infinite
+  __m512 largest = _mm512_set1_ps(0x1p-104f);
   __m512 not_finite = _mm512_setzero_ps();
   for (index_t i = 0; i < count; i += 16) {
     const __m512 v = _mm512_maskz_loadu_ps(first_lanes(count - i), x + i);
-    largest = _mm512_max_ps(largest, _mm512_abs_ps(v));
+    largest = _mm512_maskz_max_ps(all_lanes, largest, _mm512_abs_ps(v));
     not_finite = _mm512_fmadd_ps(v, _mm512_setzero_ps(), not_finite);
   }
-  return _mm512_reduce_max_ps(largest) + _mm512_reduce_add_ps(not_finite);
+  alignas(64) float lanes[16];
+  alignas(64) float zeros[16];
+  _mm512_store_ps(lanes, largest);
+  _mm512_store_ps(zeros, not_finite);
+  float result = 0;
+  float zero = 0;
+  for (int i = 0; i < 16; ++i) {
+    result = std::max(result, lanes[i]);
+    zero += zeros[i];
+  }
+  return result + zero;
 }
 
 /// Byte `digit` of each of 64 numbers.
@@ -108,35 +130,35 @@ TOPOS_AMX_FUNCTION inline __m512i bytes_of(const __m512i (&numbers)[4], char dig
                                 _mm512_permutex2var_epi8(numbers[2], every_fourth, numbers[3]));
 }
 
-/// Writes the digits of a row, those of 64 numbers `step` bytes after those of the 64 before, each
-/// digit `next` bytes after the one before. Returns the row's unit.
+/// Writes the digits of a row, those of 64 numbers `step_distance` bytes after those of the 64
+/// before, each digit `digit_distance` bytes after the one before. Returns the row's unit.
 TOPOS_AMX_FUNCTION inline float split_row(const float* x, index_t count, std::int8_t* to,
-                                          index_t step, index_t next) {
-  const float largest = largest_of(x, count);
-  const __m512 scale = _mm512_set1_ps(largest_number / largest);
+                                          index_t step_distance, index_t digit_distance) {
+  const float whole_numbers = largest_number / largest_of(x, count);
+  const __m512 scale = _mm512_set1_ps(whole_numbers);
   const __m512i middle = _mm512_set1_epi32(0x808080);
-  for (index_t i = 0; i < count; i += tile_depth, to += step) {
+  for (index_t i = 0; i < count; i += tile_depth, to += step_distance) {
     __m512i numbers[4];
     for (index_t part = 0; part < 4; ++part) {
       const index_t from = i + 16 * part;
       const __mmask16 these = from < count ? first_lanes(count - from) : __mmask16{0};
       const __m512 v = _mm512_maskz_loadu_ps(these, x + from);
       // The bytes of whole + 0x808080 are the digits, each greater by 128.
-      const __m512i whole = _mm512_cvtps_epi32(_mm512_mul_ps(v, scale));
+      const __m512i whole = _mm512_maskz_cvtps_epi32(all_lanes, _mm512_mul_ps(v, scale));
       numbers[part] = _mm512_xor_si512(_mm512_add_epi32(whole, middle), middle);
     }
     _mm512_storeu_si512(to, bytes_of(numbers, 2));
-    _mm512_storeu_si512(to + next, bytes_of(numbers, 1));
-    _mm512_storeu_si512(to + 2 * next, bytes_of(numbers, 0));
+    _mm512_storeu_si512(to + digit_distance, bytes_of(numbers, 1));
+    _mm512_storeu_si512(to + 2 * digit_distance, bytes_of(numbers, 0));
   }
-  return largest * (65536 / largest_number);
+  return 65536 / whole_numbers;
 }
 
 /// What becomes of the sums of one tile.
-struct sums_to {
+struct tile_result {
   const std::int32_t* sums;  // of products of digits i and j, by i + j
   float* y;                  // its place in the result
-  index_t row;               // step of the rows of y
+  index_t y_row;             // the distance of its rows
   index_t rows;
   const float* x_units;  // of its rows
   const float* w_units;  // of its columns
@@ -147,7 +169,7 @@ struct sums_to {
 };
 
 /// Rows [from, to) of a tile of y.
-TOPOS_AMX_FUNCTION inline void add_up(const sums_to& s, index_t from, index_t to) {
+TOPOS_AMX_FUNCTION inline void add_up(const tile_result& s, index_t from, index_t to) {
   constexpr index_t sums = tile_rows * tile_rows;
   const __mmask16 these = first_lanes(s.columns);
   const __m512 w_units = _mm512_maskz_loadu_ps(these, s.w_units);
@@ -160,7 +182,7 @@ TOPOS_AMX_FUNCTION inline void add_up(const sums_to& s, index_t from, index_t to
     for (index_t place = 2; place >= 0; --place)
       total =
           _mm512_fmadd_ps(total, digit, _mm512_cvtepi32_ps(_mm512_load_si512(of + place * sums)));
-    float* y = s.y + r * s.row;
+    float* y = s.y + r * s.y_row;
     if (!s.first) total = _mm512_add_ps(total, _mm512_maskz_loadu_ps(these, y));
     if (s.last) {
       // Sums of very large numbers would overflow before they meet small ones of w.
@@ -173,13 +195,18 @@ TOPOS_AMX_FUNCTION inline void add_up(const sums_to& s, index_t from, index_t to
   }
 }
 
-/// The sums of `steps` steps of one tile of x and one of w. Meanwhile it adds up those of the tile
-/// before, which the vector units do while the matrix unit works.
+/// Steps that one sum of 32 bits has room for: three products of digits a term.
+inline constexpr index_t most_steps =
+    std::numeric_limits<std::int32_t>::max() / (3 * tile_depth * 128 * 128);
+
+/// The sums of `steps` steps, at most most_steps, of one tile of x and one of w. Meanwhile it adds
+/// up those of the tile before, which the vector units do while the matrix unit works.
 TOPOS_AMX_FUNCTION inline void multiply_tile(const std::int8_t* x, const std::int8_t* w,
                                              index_t steps, std::int32_t* sums,
-                                             const sums_to& before) {
+                                             const tile_result& before) {
   constexpr int row_bytes = tile_depth;
   const index_t share = (tile_rows + steps - 1) / steps;
+  asm volatile("" : : : "memory");  // gcc 12 does not know that loads of tiles read memory
   _tile_zero(0);
   _tile_zero(1);
   _tile_zero(2);
