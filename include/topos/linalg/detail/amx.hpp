@@ -178,10 +178,11 @@ TOPOS_AMX_FUNCTION inline void add_up(const tile_result& s, index_t from, index_
   for (index_t r = from; r < to; ++r) {
     const std::int32_t* of = s.sums + r * tile_rows;
     const __m512 digit = _mm512_set1_ps(0x1p-8f);
-    __m512 total = _mm512_cvtepi32_ps(_mm512_load_si512(of + 3 * sums));
-    for (index_t place = 2; place >= 0; --place)
-      total =
-          _mm512_fmadd_ps(total, digit, _mm512_cvtepi32_ps(_mm512_load_si512(of + place * sums)));
+    __m512 total = _mm512_setzero_ps();
+    for (index_t place = 3; place >= 0; --place) {
+      const __m512i sum = _mm512_load_si512(of + place * sums);
+      total = _mm512_fmadd_ps(total, digit, _mm512_maskz_cvtepi32_ps(all_lanes, sum));
+    }
     float* y = s.y + r * s.y_row;
     if (!s.first) total = _mm512_add_ps(total, _mm512_maskz_loadu_ps(these, y));
     if (s.last) {
