@@ -10,6 +10,7 @@
 #include <concepts>
 #include <cstdint>
 #include <topos/core/config.hpp>
+#include <type_traits>
 #include <utility>
 
 namespace topos::lane {
@@ -30,6 +31,7 @@ KOKKOS_FORCEINLINE_FUNCTION T rounded(T x) {
 }  // namespace topos::lane
 
 #if TOPOS_HAS_XSIMD
+#include <topos/expr/detail/half_lanes.hpp>
 #include <topos/expr/detail/xsimd_erf.hpp>
 #include <topos/expr/detail/xsimd_lanes.hpp>
 #include <topos/expr/detail/xsimd_log.hpp>
@@ -59,6 +61,10 @@ constexpr index_t width_or_none() {
 template <class T>
 inline constexpr index_t width = detail::width_or_none<T>();
 
+/// What the lanes of elements of T are made of: those of sixteen-bit floats are float.
+template <class T>
+using made_of = std::conditional_t<is_half_with_lanes<T>, float, T>;
+
 /// How many lanes count, where that is all of them.
 struct all {};
 
@@ -80,9 +86,10 @@ template <class B>
 concept numbers = std::same_as<B, batch<value_t<B>>>;
 
 /// The first `count` lanes from memory; the others are 0.
-template <element T>
-batch<T> load_partial(const T* from, index_t count) {
-  T values[width<T>] = {};
+template <class T>
+  requires element<made_of<T>>
+auto load_partial(const T* from, index_t count) {
+  T values[width<made_of<T>>] = {};
   std::copy_n(from, count, values);
   return lane::load(values);
 }
@@ -96,10 +103,12 @@ void store_partial(T* to, const B& lanes, index_t count) {
 }
 
 /// A batch of function(i) for each lane i.
-template <element T, class Function>
-batch<T> generate(Function function) {
-  T values[width<T>];
-  for (index_t i = 0; i < width<T>; ++i) values[i] = function(i);
+template <class T, class Function>
+  requires element<made_of<T>>
+auto generate(Function function) {
+  using made = made_of<T>;
+  made values[width<made>];
+  for (index_t i = 0; i < width<made>; ++i) values[i] = function(i);
   return lane::load(values);
 }
 

@@ -9,7 +9,8 @@
 ///     value_type            the type of its elements
 ///     width                 lanes that it computes at once on the host; 0: it has none
 ///     row[j]                element j, on host and device
-///     lanes(j, count)       elements j to j + width, of which `count` are needed (lane::all: all)
+///     lanes(j, count)       elements j to j + width, of which `count` are needed (lane::all: all);
+///                           sixteen-bit floats as lanes of float with values that they have
 ///     is_dense(), dense()   whether neighbours in the row are neighbours in their sources and its
 ///                           operations are simple, and the row of that kind, which is faster
 ///
@@ -25,6 +26,7 @@
 #include <cstdint>
 #include <topos/core/config.hpp>
 #include <topos/core/promotion.hpp>
+#include <topos/expr/call.hpp>
 #include <topos/expr/lanes.hpp>
 #include <topos/expr/row_pairs.hpp>
 #include <type_traits>
@@ -64,8 +66,11 @@ struct memory_elements {
   [[nodiscard]] KOKKOS_FUNCTION bool packs(index_t o) const {
     return is_packed<T, N>(data + o);
   }
-  [[nodiscard]] auto lanes(index_t o, lane::all) const { return lane::load(data + o); }
-  [[nodiscard]] auto lanes(index_t o, index_t count) const {
+  [[nodiscard]] auto lanes(index_t o, lane::all) const requires lane::element<lane::made_of<T>> {
+    return lane::load(data + o);
+  }
+  [[nodiscard]] auto lanes(index_t o,
+                           index_t count) const requires lane::element<lane::made_of<T>> {
     return lane::load_partial(data + o, count);
   }
 };
@@ -83,11 +88,24 @@ template <class Elements, class Count>
   }
 }
 
+// Lanes of a source's elements; those of sixteen-bit floats only where it has its own way.
+template <class Elements>
+constexpr index_t width_of_elements() {
+  using T = typename Elements::value_type;
+  if constexpr (!is_half<T>)
+    return lane::width<T>;
+  else if constexpr (lane::is_half_with_lanes<T> &&
+                     requires(const Elements& e) { e.lanes(index_t{}, lane::all{}); })
+    return lane::width<float>;
+  else
+    return 0;
+}
+
 /// Neighbouring elements of a source.
 template <class Elements>
 struct dense_row {
   using value_type = typename Elements::value_type;
-  static constexpr index_t width = lane::width<value_type>;
+  static constexpr index_t width = width_of_elements<Elements>();
   static constexpr bool pairs = requires(const Elements& e) { e.partner(); };
   Elements elements;
   index_t base = 0;
@@ -144,7 +162,7 @@ using memory_row = dense_row<memory_elements<T>>;
 template <class Elements>
 struct strided_row {
   using value_type = typename Elements::value_type;
-  static constexpr index_t width = lane::width<value_type>;
+  static constexpr index_t width = width_of_elements<Elements>();
   static constexpr bool pairs = dense_row<Elements>::pairs;
   Elements elements;
   index_t base;
@@ -175,7 +193,8 @@ struct strided_row {
 template <class T>
 struct constant_row {
   using value_type = T;
-  static constexpr index_t width = lane::width<T>;
+  static constexpr index_t width =
+      lane::is_half_with_lanes<T> ? lane::width<float> : lane::width<T>;
   static constexpr bool pairs = false;
   T value;
 
@@ -200,58 +219,24 @@ struct constant_row {
   [[nodiscard]] row_pairs<constant_row> paired(index_t distance) const { return {*this, distance}; }
 };
 
-/// A base of operations that take float where the elements are of a sixteen-bit type.
-struct widening {};
-
-template <class T>
-KOKKOS_FUNCTION auto widen(const T& value) {
-  if constexpr (is_half<T>)
-    return static_cast<float>(value);
-  else
-    return value;
-}
-
-// The sixteen-bit type among some.
-template <class... T>
-struct half_among;
-template <class T, class... Rest>
-struct half_among<T, Rest...>
-    : std::conditional_t<is_half<T>, std::type_identity<T>, half_among<Rest...>> {};
-
-/// `op` of values.
-TOPOS_HOST_BRANCH
-template <class Op, class... T>
-KOKKOS_FUNCTION auto call(const Op& op, const T&... values) {
-  if constexpr ((is_half<T> || ...) && std::is_base_of_v<widening, Op>) {
-    using result = decltype(op(widen(values)...));
-    if constexpr (std::is_same_v<result, float>)
-      return typename half_among<T...>::type(op(widen(values)...));
-    else
-      return op(widen(values)...);
-  } else {
-    return op(values...);
-  }
-}
-
 template <class Row>
 using lanes_t = decltype(std::declval<const Row&>().lanes(0, lane::all{}));
-
-template <class Op, class... Lanes>
-concept has_lanes = requires(const Op& op, const Lanes&... lanes) {
-  op.lanes(lanes...);
-};
 
 // The lanes that an operation on rows computes at once: those of all its rows, if they agree.
 template <class Op, class Result, class... Rows>
 constexpr index_t width_of_operation() {
   constexpr index_t widths[] = {Rows::width...};
   constexpr bool agree = ((Rows::width == widths[0]) && ...) && widths[0] != 0;
-  if constexpr (!agree) {
+  constexpr bool halves = is_half<Result> || (is_half<typename Rows::value_type> || ...);
+  constexpr bool takes_halves = std::is_base_of_v<widening, Op> || std::is_base_of_v<passing, Op>;
+  if constexpr (!agree || (halves && !takes_halves) ||
+                (is_half<Result> && !lane::is_half_with_lanes<Result>)) {
     return 0;
   } else if constexpr (has_lanes<Op, lanes_t<Rows>...>) {
     return widths[0];
   } else {
-    return lane::width<Result> == widths[0] && (lane::element<typename Rows::value_type> && ...)
+    return lane::width<lane::made_of<Result>> == widths[0] &&
+                   (lane::element<lane::made_of<typename Rows::value_type>> && ...)
                ? widths[0]
                : 0;
   }
@@ -274,14 +259,6 @@ template <class Op>
     return op;
 }
 
-template <class Op, class... Lanes>
-[[nodiscard, gnu::always_inline]] inline auto call_lanes(const Op& op, const Lanes&... lanes) {
-  if constexpr (has_lanes<Op, Lanes...>)
-    return op.lanes(lanes...);
-  else
-    return lane::each(op, lanes...);
-}
-
 // A part of an operation: a base class, so that parts need no recursion and no std::tuple, whose
 // functions are host code to nvcc.
 template <std::size_t I, class Row>
@@ -290,11 +267,11 @@ struct part {
 };
 
 /// The pairs of an operation on rows.
-template <class Indices, class Op, class... Pairs>
+template <class Indices, class Result, class Op, class... Pairs>
 struct operation_pairs;
 
-template <std::size_t... I, class Op, class... Pairs>
-struct operation_pairs<std::index_sequence<I...>, Op, Pairs...> : part<I, Pairs>... {
+template <std::size_t... I, class Result, class Op, class... Pairs>
+struct operation_pairs<std::index_sequence<I...>, Result, Op, Pairs...> : part<I, Pairs>... {
   Op op;
 
   explicit operation_pairs(const Op& o, const Pairs&... pairs) : part<I, Pairs>{pairs}..., op(o) {}
@@ -306,8 +283,9 @@ struct operation_pairs<std::index_sequence<I...>, Op, Pairs...> : part<I, Pairs>
  private:
   template <class... Lanes>
   [[nodiscard, gnu::always_inline]] auto combine(const Lanes&... lanes) const {
-    const auto first = call_lanes(op, lanes.first...);
-    return lane::pair<std::decay_t<decltype(first)>>{first, call_lanes(op, lanes.second...)};
+    const auto first = call_lanes<Result>(op, lanes.first...);
+    return lane::pair<std::decay_t<decltype(first)>>{first,
+                                                     call_lanes<Result>(op, lanes.second...)};
   }
 };
 
@@ -330,10 +308,10 @@ struct operation_row_of<std::index_sequence<I...>, Op, Rows...> : part<I, Rows>.
   }
   // Always inline: a call would have the loop around it store all that it keeps in registers.
   [[nodiscard, gnu::always_inline]] auto lanes(index_t j, lane::all all) const {
-    return call_lanes(op, part<I, Rows>::row.lanes(j, all)...);
+    return call_lanes<value_type>(op, part<I, Rows>::row.lanes(j, all)...);
   }
   [[nodiscard]] auto lanes(index_t j, index_t count) const {
-    return call_lanes(op, part<I, Rows>::row.lanes(j, count)...);
+    return call_lanes<value_type>(op, part<I, Rows>::row.lanes(j, count)...);
   }
   template <int N>
   [[nodiscard]] KOKKOS_FUNCTION pack<value_type, N> packed(index_t j) const {
@@ -358,7 +336,7 @@ struct operation_row_of<std::index_sequence<I...>, Op, Rows...> : part<I, Rows>.
     return found;
   }
   [[nodiscard]] auto paired(index_t distance) const {
-    using all = operation_pairs<std::index_sequence<I...>, Op,
+    using all = operation_pairs<std::index_sequence<I...>, value_type, Op,
                                 decltype(part<I, Rows>::row.paired(distance))...>;
     return all(op, part<I, Rows>::row.paired(distance)...);
   }

@@ -160,7 +160,9 @@ inline auto reduce_scalars(const Op& op, const Row& row, index_t first, index_t 
 
 template <class Op, class Row>
 constexpr bool reduces_lanes() {
-  if constexpr (Row::width != 0) {
+  // Of sixteen-bit floats only what needs no rounding.
+  constexpr bool chooses = std::is_same_v<Op, minimum_op> || std::is_same_v<Op, maximum_op>;
+  if constexpr (Row::width != 0 && (chooses || !is_half<typename Row::value_type>)) {
     return has_lanes<Op, lanes_t<Row>, lanes_t<Row>>;
   } else {
     return false;

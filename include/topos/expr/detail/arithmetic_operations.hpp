@@ -295,7 +295,7 @@ struct right_shift_op {
 
 /// The element as another type; real numbers become complex ones, not the other way round.
 template <class To>
-struct convert_op {
+struct convert_op : passing {
   template <class T>
   KOKKOS_FUNCTION To operator()(const T& x) const {
     if constexpr (std::is_same_v<T, To>)
@@ -317,6 +317,11 @@ struct convert_op {
     requires(std::same_as<To, float>&& std::same_as<lane::value_t<B>, std::int32_t>&& requires(
         const B& b) { lane::to_float(b); })
   auto lanes(const B& x) const { return lane::to_float(x); }
+  // Of and to sixteen-bit types, whose lanes are float: who asks for them rounds.
+  template <class B>
+    requires(std::same_as<B, lane::batch<float>> && (std::same_as<To, float> || is_half<To>))
+  B lanes(const B& x)
+  const { return x; }
 
  private:
   // The float that rounds to a sixteen-bit type as x does: where x lies between two floats, the odd

@@ -77,7 +77,7 @@ struct signbit_op : widening {
 };
 
 /// The second where the first is true, else the third.
-struct where_op {
+struct where_op : passing {
   template <class T>
   KOKKOS_FUNCTION T operator()(bool condition, const T& a, const T& b) const {
     return condition ? a : b;

@@ -45,6 +45,14 @@ struct batch {
 template <class T>
 inline constexpr index_t width_of = 1;
 
+/// Whether a sixteen-bit type has lanes, and lanes rounded to it.
+template <class T>
+inline constexpr bool is_half_with_lanes = false;
+template <class T>
+batch<float> to_half(batch<float> x) {
+  return {static_cast<float>(T(x.value))};
+}
+
 template <class T>
 batch<T> load(const T* from) {
   return {*from};

@@ -76,7 +76,7 @@ class joint_op {
 template <class Row, std::size_t N>
 struct joint_row {
   using value_type = joint_values<typename Row::value_type, N>;
-  static constexpr index_t width = Row::width;
+  static constexpr index_t width = is_half<typename Row::value_type> ? 0 : Row::width;
   Row row;
 
   [[nodiscard]] value_type operator[](index_t j) const { return spread(by_itself<Row>(row[j])); }

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Lanes of sixteen-bit floats give the bits that one number at a time gives.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <topos/expr/elementwise.hpp>
+#include <topos/expr/lanes.hpp>
+#include <topos/kernels/rows.hpp>
+#include <vector>
+
+namespace {
+
+using topos::bf16;
+using topos::f16;
+using topos::index_t;
+using topos::detail::memory_row;
+namespace lane = topos::lane;
+
+template <class T>
+class half_lanes : public testing::Test {};
+using half_types = testing::Types<bf16, f16>;
+TYPED_TEST_SUITE(half_lanes, half_types);
+
+// All values, in the order of their bits.
+template <class T>
+std::vector<T> all_values() {
+  std::vector<T> values(1 << 16);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i].bits = static_cast<std::uint16_t>(i);
+  return values;
+}
+
+// Bits; of NaN, which may have any, always the same.
+template <class T>
+std::uint32_t bits_of(T value) {
+  const auto wide = static_cast<float>(value);
+  return std::isnan(wide) ? 0xffffffffU : Kokkos::bit_cast<std::uint32_t>(wide);
+}
+
+// A row assigned as kernels do it, and element by element.
+template <class T, class Row>
+void expect_the_same(const Row& row, index_t count) {
+  const auto by_lanes = std::make_unique<T[]>(static_cast<std::size_t>(count));
+  const auto one_by_one = std::make_unique<T[]>(static_cast<std::size_t>(count));
+  topos::detail::host_rows::assign(by_lanes.get(), 1, row, 0, count);
+  for (index_t j = 0; j < count; ++j) one_by_one[j] = row[j];
+  for (index_t j = 0; j < count; ++j)
+    ASSERT_EQ(bits_of(by_lanes[j]), bits_of(one_by_one[j])) << "element " << j;
+}
+
+TYPED_TEST(half_lanes, are_there_where_the_machine_converts) {
+  using T = TypeParam;
+  if constexpr (!lane::is_half_with_lanes<T>) GTEST_SKIP() << "no lanes in this build";
+  EXPECT_EQ(memory_row<T>::width, lane::width<float>);
+}
+
+TYPED_TEST(half_lanes, round_every_float_as_one_number_is_rounded) {
+  using T = TypeParam;
+  // All upper halves, with what is below, at and above the middle between two values, of either.
+  std::vector<float> floats;
+  for (std::uint32_t upper = 0; upper < 0x10000; ++upper) {
+    for (const std::uint32_t lower : {0x0000U, 0x0001U, 0x0fffU, 0x1000U, 0x1001U, 0x2000U, 0x3000U,
+                                      0x7fffU, 0x8000U, 0x8001U, 0xffffU})
+      floats.push_back(Kokkos::bit_cast<float>(upper << 16U | lower));
+  }
+  const auto count = static_cast<index_t>(floats.size());
+  const memory_row<float> row{{floats.data()}};
+  expect_the_same<T>(topos::detail::make_row(topos::detail::convert_op<T>{}, row), count);
+}
+
+TYPED_TEST(half_lanes, convert_every_value_to_float) {
+  using T = TypeParam;
+  const std::vector<T> values = all_values<T>();
+  const memory_row<T> row{{values.data()}};
+  expect_the_same<float>(topos::detail::make_row(topos::detail::convert_op<float>{}, row), 1 << 16);
+}
+
+TYPED_TEST(half_lanes, are_rounded_after_each_operation) {
+  using T = TypeParam;
+  using namespace topos::detail;
+  const std::vector<T> values = all_values<T>();
+  std::vector<T> others(values.rbegin(), values.rend());
+  const memory_row<T> x{{values.data()}};
+  const memory_row<T> y{{others.data()}};
+  const constant_row<T> third{T(1.0f / 3)};
+  const index_t count = (1 << 16) - 5;  // and a part of a batch
+  expect_the_same<T>(make_row(add_op{}, make_row(multiply_op{}, x, third), y), count);
+  expect_the_same<T>(make_row(divide_op{}, x, make_row(subtract_op{}, y, third)), count);
+  expect_the_same<T>(make_row(sqrt_op{}, make_row(abs_op{}, x)), count);
+  expect_the_same<T>(make_row(maximum_op{}, make_row(negate_op{}, x), y), count);
+  expect_the_same<T>(make_row(where_op{}, make_row(less_op{}, x, y), x, third), count);
+  expect_the_same<bool>(make_row(isfinite_op{}, x), count);
+  expect_the_same<std::int32_t>(make_row(convert_op<std::int32_t>{}, x), count);
+}
+
+TYPED_TEST(half_lanes, of_least_and_largest_give_what_one_by_one_gives) {
+  using T = TypeParam;
+  using namespace topos::detail;
+  std::vector<T> values;
+  for (int i = 0; i < 1000; ++i) values.push_back(T(static_cast<float>((i * 7919) % 1009 - 500)));
+  const memory_row<T> row{{values.data()}};
+  float least = 1e9f;
+  float largest = -1e9f;
+  for (const T& v : values) {
+    least = std::min(least, static_cast<float>(v));
+    largest = std::max(largest, static_cast<float>(v));
+  }
+  EXPECT_EQ(static_cast<float>(host_rows::reduce(minimum_op{}, row, 0, 1000)), least);
+  EXPECT_EQ(static_cast<float>(host_rows::reduce(maximum_op{}, row, 0, 1000)), largest);
+}
+
+}  // namespace
