@@ -25,6 +25,14 @@ topos::tensor<float, Rank> varied(topos::shape<Rank> extents, float lowest = 0.0
   return x;
 }
 
+/// The same in a sixteen-bit type.
+template <class T>
+topos::tensor<T, 1> varied_halves(topos::index_t count, float lowest = 0.0f) {
+  topos::tensor<T, 1> x(topos::astype<T>(varied<1>({count}, lowest)));
+  x.block_until_ready();
+  return x;
+}
+
 /// Times compute(), which gives a tensor, until its content is there.
 template <class Compute>
 void until_ready(benchmark::State& state, Compute compute) {

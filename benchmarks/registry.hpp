@@ -17,20 +17,21 @@ namespace bench {
 /// What a benchmark reports as its time: that on the wall, or what it says itself.
 enum class timing { real, manual };
 
-/// Runs a function as `<name>/<side>/<device>/f32/<size>`, with the device as the default one.
+/// Runs a function as `<name>/<side>/<device>/<dtype>/<size>`, with the device as the default one.
 struct on_each_device {
   using function = void (*)(benchmark::State&);
 
   on_each_device(std::string name, std::string size, function run, timing time = timing::real,
-                 std::string side = "topos") {
-    all().push_back({std::move(name), std::move(side), std::move(size), run, time});
+                 std::string side = "topos", std::string dtype = "f32") {
+    all().push_back(
+        {std::move(name), std::move(side), std::move(dtype), std::move(size), run, time});
   }
 
   static void register_all() {
     for (const topos::device& d : topos::devices()) {
       for (const entry& e : all()) {
         const std::string name =
-            e.name + '/' + e.side + '/' + topos::to_string(d) + "/f32/" + e.size;
+            e.name + '/' + e.side + '/' + topos::to_string(d) + '/' + e.dtype + '/' + e.size;
         auto* made = benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State& state) {
           const topos::default_device scope{d};
           e.run(state);
@@ -47,6 +48,7 @@ struct on_each_device {
   struct entry {
     std::string name;
     std::string side;
+    std::string dtype;
     std::string size;
     function run;
     timing time;

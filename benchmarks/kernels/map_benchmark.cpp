@@ -74,6 +74,15 @@ void select(benchmark::State& state) {
   bench::moves(state, 3 * count);
 }
 
+// Of a sixteen-bit type.
+template <class T>
+void products(benchmark::State& state) {
+  const auto x = bench::varied_halves<T>(count);
+  const auto y = bench::varied_halves<T>(count, -1.0f);
+  bench::until_ready(state, [&] { return tensor<T, 1>(x * y + x * T(0.5f) - y); });
+  state.SetBytesProcessed(state.iterations() * 3 * count * topos::index_t{sizeof(T)});
+}
+
 const bench::on_each_device registered[]{
     {"map/linspace_sqrt_log", "10000000", linspace_sqrt_log},
     {"map/sqrt_log", "10000000", sqrt_log},
@@ -81,6 +90,8 @@ const bench::on_each_device registered[]{
     {"map/copy", "100000000", copy, bench::timing::real, "kokkos"},
     {"map/powers", "100000000", powers},
     {"map/where", "10000000", select},
+    {"map/products", "10000000", products<topos::bf16>, bench::timing::real, "topos", "bf16"},
+    {"map/products", "10000000", products<topos::f16>, bench::timing::real, "topos", "f16"},
 };
 
 }  // namespace

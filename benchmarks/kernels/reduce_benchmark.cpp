@@ -25,6 +25,14 @@ void sum_all(benchmark::State& state) {
   bench::moves(state, count);
 }
 
+// Of a sixteen-bit type, added in float.
+template <class T>
+void sum_halves(benchmark::State& state) {
+  const auto x = bench::varied_halves<T>(count);
+  bench::until_ready(state, [&] { return eval(sum(x)); });
+  state.SetBytesProcessed(state.iterations() * count * index_t{sizeof(T)});
+}
+
 void max_all(benchmark::State& state) {
   const auto x = bench::varied<1>({count});
   bench::until_ready(state, [&] { return eval(max(x)); });
@@ -74,6 +82,8 @@ void min_then_max(benchmark::State& state) {
 
 const bench::on_each_device registered[]{
     {"reduce/sum", "100000000", sum_all},
+    {"reduce/sum", "100000000", sum_halves<topos::bf16>, bench::timing::real, "topos", "bf16"},
+    {"reduce/sum", "100000000", sum_halves<topos::f16>, bench::timing::real, "topos", "f16"},
     {"reduce/max", "100000000", max_all},
     {"reduce/argmax", "100000000", argmax_all},
     {"reduce/mean_rows", "10000x10000", mean_rows},

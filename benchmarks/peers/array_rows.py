@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `benchmarks/compare array` measures: the rows, what each side calls them, and the targets.
 
-A C++ program of a side has for a row the Google Benchmark `<name>/<side>/cpu/f32/<size>`; a Python peer has the
-workload `<name>/<size>`. All in float32.
+A C++ program of a side has for a row the Google Benchmark `<name>/<side>/cpu/<dtype>/<size>`; a Python peer has the
+workload `<name>/<size>`, or `<name>/<size>/<dtype>` where that is not float32.
 """
 import dataclasses
 
@@ -27,17 +27,18 @@ class row:
     at_most: float | None = None
     # (counter of topos' benchmark, the largest value, what it is)
     counter: tuple | None = None
+    dtype: str = "f32"
 
     @property
     def key(self):
-        return f"{self.name}/{self.size}"
+        return f"{self.name}/{self.size}" + ("" if self.dtype == "f32" else f"/{self.dtype}")
 
     def benchmark(self, side):
-        return f"{self.name}/{BENCHMARK_SIDES[side]}/cpu/f32/{self.size}"
+        return f"{self.name}/{BENCHMARK_SIDES[side]}/cpu/{self.dtype}/{self.size}"
 
 
-def as_good_as_peers(name, size, text, factor=1.0, also=()):
-    return row(name, size, text, ((PEERS, factor), *also))
+def as_good_as_peers(name, size, text, factor=1.0, also=(), dtype="f32"):
+    return row(name, size, text, ((PEERS, factor), *also), dtype=dtype)
 
 
 MILLION = 1_000_000
@@ -65,6 +66,10 @@ ROWS = (
     as_good_as_peers("view/strided", "5000x8000", "x[::2, 1::2] of 5000 x 8000"),
     as_good_as_peers("view/broadcast_add", "2500x4000", "a row and a column, added to a matrix of 2500 x 4000"),
     as_good_as_peers("map/where", "10000000", "where(x > 0, x, y) of 10 M"),
+    as_good_as_peers("map/products", "10000000", "x * y + x * 0.5 - y of 10 M bf16", dtype="bf16"),
+    as_good_as_peers("map/products", "10000000", "x * y + x * 0.5 - y of 10 M f16", dtype="f16"),
+    as_good_as_peers("reduce/sum", "100000000", "sum of 100 M bf16", dtype="bf16"),
+    as_good_as_peers("reduce/sum", "100000000", "sum of 100 M f16", dtype="f16"),
     as_good_as_peers("scan/cumsum", "10000000", "cumsum of 10 M"),
     row("sort/sort", "10000000", "sort of 10 M"),
     as_good_as_peers("matmul", "256", "matrix product, 256", 0.97),

@@ -46,8 +46,16 @@ class jax_peer:
             variance = jnp.mean(jnp.square(x - mean), axis=-1, keepdims=True)
             return (x - mean) * jax.lax.rsqrt(variance + 1e-5) * weight + bias
 
+        def halves(count, dtype, operands):
+            return lambda: tuple(x.astype(dtype) for x in products(count)()[:operands])
+
         million, whole = 1_000_000, (10_000, 10_000)
+        sixteen_bits = {"bf16": jnp.bfloat16, "f16": jnp.float16}
         self.workloads = {
+            **{f"map/products/10000000/{name}": workload(halves(10 * million, dtype, 2), lambda x, y: x * y + x * 0.5 - y)
+               for name, dtype in sixteen_bits.items()},
+            **{f"reduce/sum/100000000/{name}": workload(halves(100 * million, dtype, 1), jnp.sum)
+               for name, dtype in sixteen_bits.items()},
             "map/linspace_sqrt_log/10000000": workload(tuple, lambda: chain(jnp.linspace(0.0, 100.0, 10 * million))),
             "map/sqrt_log/10000000": workload(positive(10 * million), chain),
             "random/uniform_powers/100000000": workload(tuple, uniform_powers),

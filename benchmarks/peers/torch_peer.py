@@ -29,8 +29,16 @@ class torch_peer:
             y = x**2 - 0.5
             return y**3 - 0.2
 
+        def halves(count, dtype, operands):
+            return lambda: tuple(x.to(dtype) for x in products(count)()[:operands])
+
         million, whole = 1_000_000, (10_000, 10_000)
+        sixteen_bits = {"bf16": torch.bfloat16, "f16": torch.float16}
         self.workloads = {
+            **{f"map/products/10000000/{name}": workload(halves(10 * million, dtype, 2), lambda x, y: x * y + x * 0.5 - y)
+               for name, dtype in sixteen_bits.items()},
+            **{f"reduce/sum/100000000/{name}": workload(halves(100 * million, dtype, 1), torch.sum)
+               for name, dtype in sixteen_bits.items()},
             "map/linspace_sqrt_log/10000000": workload(tuple, lambda: chain(torch.linspace(0, 100, 10 * million))),
             "map/sqrt_log/10000000": workload(lambda: (torch.rand(10 * million) * 100,), chain),
             "random/uniform_powers/100000000": workload(tuple, uniform_powers),
