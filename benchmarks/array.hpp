@@ -53,8 +53,9 @@ void until_back(benchmark::State& state, Compute compute) {
 }
 
 /// Counts the bytes that one iteration reads and writes.
-inline void moves(benchmark::State& state, topos::index_t floats) {
-  state.SetBytesProcessed(state.iterations() * floats * static_cast<topos::index_t>(sizeof(float)));
+template <class T = float>
+void moves(benchmark::State& state, topos::index_t numbers) {
+  state.SetBytesProcessed(state.iterations() * numbers * static_cast<topos::index_t>(sizeof(T)));
 }
 
 }  // namespace bench

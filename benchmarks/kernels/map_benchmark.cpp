@@ -80,7 +80,7 @@ void products(benchmark::State& state) {
   const auto x = bench::varied_halves<T>(count);
   const auto y = bench::varied_halves<T>(count, -1.0f);
   bench::until_ready(state, [&] { return tensor<T, 1>(x * y + x * T(0.5f) - y); });
-  state.SetBytesProcessed(state.iterations() * 3 * count * topos::index_t{sizeof(T)});
+  bench::moves<T>(state, 3 * count);
 }
 
 const bench::on_each_device registered[]{

@@ -30,7 +30,7 @@ template <class T>
 void sum_halves(benchmark::State& state) {
   const auto x = bench::varied_halves<T>(count);
   bench::until_ready(state, [&] { return eval(sum(x)); });
-  state.SetBytesProcessed(state.iterations() * count * index_t{sizeof(T)});
+  bench::moves<T>(state, count);
 }
 
 void max_all(benchmark::State& state) {

@@ -92,11 +92,8 @@ template <class Elements, class Count>
 template <class Elements>
 constexpr index_t width_of_elements() {
   using T = typename Elements::value_type;
-  if constexpr (!is_half<T>)
-    return lane::width<T>;
-  else if constexpr (lane::is_half_with_lanes<T> &&
-                     requires(const Elements& e) { e.lanes(index_t{}, lane::all{}); })
-    return lane::width<float>;
+  if constexpr (!is_half<T> || requires(const Elements& e) { e.lanes(index_t{}, lane::all{}); })
+    return lane::width<lane::made_of<T>>;
   else
     return 0;
 }
@@ -193,8 +190,7 @@ struct strided_row {
 template <class T>
 struct constant_row {
   using value_type = T;
-  static constexpr index_t width =
-      lane::is_half_with_lanes<T> ? lane::width<float> : lane::width<T>;
+  static constexpr index_t width = lane::width<lane::made_of<T>>;
   static constexpr bool pairs = false;
   T value;
 

@@ -107,11 +107,7 @@ struct digit_product_kernel {
     if (p.bias != nullptr) block.bias += column;
     split(block, team.scratch());
     multiply(block, team.scratch(), column / amx::tile_rows);
-    if (p.act == activation::none) return;
-    for (index_t r = 0; r < block.m; ++r) {
-      float* y = block.y + r * p.n;
-      assign(team, y, make_row(gelu_op{}, memory_row<float>{{y}}), 0, block.n);
-    }
+    for (index_t r = 0; r < block.m; ++r) activate(team, p.act, block.y + r * p.n, block.n);
   }
 
  private:
@@ -188,10 +184,10 @@ struct digit_provider {
     // where there are few rows they share the columns.
     constexpr index_t cached = index_t{1} << 20;
     const index_t threads = stream.in_place() ? 1 : stream.space().concurrency();
-    const index_t tiles = digit_layout{p.m, p.k}.tile_count();
-    const index_t tile_bytes = digit_layout{p.m, p.k}.tile_bytes();
+    const digit_layout of_x{p.m, p.k};
+    const index_t tiles = of_x.tile_count();
     const index_t down =
-        std::max(std::min(threads, tiles), (tiles * tile_bytes + cached - 1) / cached);
+        std::max(std::min(threads, tiles), (tiles * of_x.tile_bytes() + cached - 1) / cached);
     const index_t rows = (tiles + down - 1) / down;
     const index_t side = digit_layout{p.n, p.k}.tile_count();
     const index_t across = std::min(side, (threads + down - 1) / down);

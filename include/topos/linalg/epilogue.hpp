@@ -8,6 +8,13 @@
 
 namespace topos::detail {
 
+/// A row of n numbers becomes act of them.
+template <class Team>
+KOKKOS_FUNCTION void activate(const Team& team, activation act, float* y, index_t n) {
+  const memory_row<float> own{{y}};
+  if (act == activation::gelu) assign(team, y, make_row(gelu_op{}, own), 0, n);
+}
+
 /// Row i of y becomes act(y + bias).
 struct epilogue_kernel {
   product p;
@@ -17,10 +24,7 @@ struct epilogue_kernel {
     float* y = p.y + i * p.n;
     const memory_row<float> own{{y}};
     const memory_row<float> bias{{p.bias}};
-    if (p.bias == nullptr) {
-      if (p.act == activation::gelu) assign(team, y, make_row(gelu_op{}, own), 0, p.n);
-      return;
-    }
+    if (p.bias == nullptr) return activate(team, p.act, y, p.n);
     const auto biased = make_row(add_op{}, own, bias);
     if (p.act == activation::gelu) {
       assign(team, y, make_row(gelu_op{}, biased), 0, p.n);

@@ -76,6 +76,7 @@ class joint_op {
 template <class Row, std::size_t N>
 struct joint_row {
   using value_type = joint_values<typename Row::value_type, N>;
+  // Sixteen-bit floats one by one: not every operation on their lanes rounds.
   static constexpr index_t width = is_half<typename Row::value_type> ? 0 : Row::width;
   Row row;
 

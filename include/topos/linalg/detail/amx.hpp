@@ -41,8 +41,9 @@ inline constexpr index_t digits = 3;
 inline constexpr float largest_number = 8355700.0f;  // times 65536; below 127, 127, 127
 inline constexpr index_t step_bytes = digits * tile_bytes;
 
-/// Numbers of the sums of one tile of the result.
-inline constexpr index_t sums_of_tile = 4 * tile_rows * tile_rows;
+/// Sums of one tile of the result: of each of four places of digits, one after the other.
+inline constexpr index_t sums_of_place = tile_rows * tile_rows;
+inline constexpr index_t sums_of_tile = 4 * sums_of_place;
 
 /// Whether this CPU has it and the system lets this process use it: asked for once. Linux grants
 /// it only where the alternate signal stacks that there are have room for the tiles, some 12 KB,
@@ -170,7 +171,6 @@ struct tile_result {
 
 /// Rows [from, to) of a tile of y.
 TOPOS_AMX_FUNCTION inline void add_up(const tile_result& s, index_t from, index_t to) {
-  constexpr index_t sums = tile_rows * tile_rows;
   const __mmask16 these = first_lanes(s.columns);
   const __m512 w_units = _mm512_maskz_loadu_ps(these, s.w_units);
   const __m512 bias =
@@ -180,7 +180,7 @@ TOPOS_AMX_FUNCTION inline void add_up(const tile_result& s, index_t from, index_
     const __m512 digit = _mm512_set1_ps(0x1p-8f);
     __m512 total = _mm512_setzero_ps();
     for (index_t place = 3; place >= 0; --place) {
-      const __m512i sum = _mm512_load_si512(of + place * sums);
+      const __m512i sum = _mm512_load_si512(of + place * sums_of_place);
       total = _mm512_fmadd_ps(total, digit, _mm512_maskz_cvtepi32_ps(all_lanes, sum));
     }
     float* y = s.y + r * s.y_row;
@@ -235,9 +235,9 @@ TOPOS_AMX_FUNCTION inline void multiply_tile(const std::int8_t* x, const std::in
     done = until;
   }
   _tile_stored(0, sums, row_bytes);
-  _tile_stored(1, sums + tile_rows * tile_rows, row_bytes);
-  _tile_stored(2, sums + 2 * tile_rows * tile_rows, row_bytes);
-  _tile_stored(3, sums + 3 * tile_rows * tile_rows, row_bytes);
+  _tile_stored(1, sums + sums_of_place, row_bytes);
+  _tile_stored(2, sums + 2 * sums_of_place, row_bytes);
+  _tile_stored(3, sums + 3 * sums_of_place, row_bytes);
 }
 
 }  // namespace topos::detail::amx

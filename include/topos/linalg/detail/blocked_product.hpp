@@ -59,15 +59,18 @@ template <class S>
   const auto ceil = [](index_t x, index_t by) { return (x + by - 1) / by; };
   const auto round = [&](index_t x, index_t to) { return ceil(x, to) * to; };
   const index_t numbers = p.n * parts<S>;
-  cut c{p.m, numbers, 1, ceil(numbers, panel_columns())};
-  c.columns = round(ceil(numbers, c.across), host_tile::block_width<T>);
-  c.across = ceil(numbers, c.columns);
+  cut c{p.m, numbers, 1, 1};
+  const auto cut_columns = [&](index_t across) {
+    c.columns = round(ceil(numbers, across), host_tile::block_width<T>);
+    c.across = ceil(numbers, c.columns);
+  };
+  cut_columns(ceil(numbers, panel_columns()));
   if (threads == 1) return c;
   if (!reads_in_place(p, p.m) && p.batch() * c.across >= threads) {
     // As many panels for each thread, so that few rows need cut.
-    while (p.batch() * c.across % threads != 0) ++c.across;
-    c.columns = round(ceil(numbers, c.across), host_tile::block_width<T>);
-    c.across = ceil(numbers, c.columns);
+    index_t across = c.across;
+    while (p.batch() * across % threads != 0) ++across;
+    cut_columns(across);
   }
   // Some items for each thread, and the same number; but each packs a panel, which many rows pay.
   const index_t rest = p.batch() * c.across;
