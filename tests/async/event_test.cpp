@@ -12,7 +12,7 @@
 #include "../support/devices.hpp"
 #include "gate.hpp"
 
-namespace {
+namespace event_test {
 
 using support::on_each_device;
 using topos::buffer;
@@ -81,4 +81,4 @@ TEST(event, of_a_device_waits_for_all_and_is_nobodys_failure) {
   });
 }
 
-}  // namespace
+}  // namespace event_test

@@ -23,7 +23,7 @@
 #include "../support/devices.hpp"
 #include "gate.hpp"
 
-namespace {
+namespace failure_test {
 
 using support::on_each_device;
 using support::values_of;
@@ -202,4 +202,4 @@ TEST_F(failure_death, forked_child_is_refused_and_does_not_hang) {
   EXPECT_EXIT(std::_Exit(fork_with_work_pending()), testing::ExitedWithCode(0), "");
 }
 
-}  // namespace
+}  // namespace failure_test

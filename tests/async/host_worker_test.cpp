@@ -13,7 +13,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace {
+namespace host_worker_test {
 
 using topos::detail::host_worker;
 
@@ -207,4 +207,4 @@ TEST(host_worker, followers_are_run_before_its_end) {
   EXPECT_EQ(followed, 3);
 }
 
-}  // namespace
+}  // namespace host_worker_test

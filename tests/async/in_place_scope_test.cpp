@@ -7,7 +7,7 @@
 #include <topos/tensor/creation.hpp>
 #include <vector>
 
-namespace {
+namespace in_place_scope_test {
 
 constexpr topos::index_t large = 100'000;  // so many elements are queued without a scope
 
@@ -87,4 +87,4 @@ TEST(in_place_scope, poisons_what_fails) {
   EXPECT_THROW(topos::detail::block_until_ready(b), topos::out_of_range);
 }
 
-}  // namespace
+}  // namespace in_place_scope_test

@@ -23,7 +23,7 @@
 #include "../support/devices.hpp"
 #include "gate.hpp"
 
-namespace {
+namespace queue_test {
 
 using support::on_each_device;
 using support::values_of;
@@ -375,4 +375,4 @@ TEST_F(queue_death, end_of_the_runtime_finishes_work_of_all_queues) {
   EXPECT_EXIT(std::_Exit(end_with_work_in_queues()), testing::ExitedWithCode(0), "");
 }
 
-}  // namespace
+}  // namespace queue_test

@@ -20,7 +20,7 @@
 #include "../support/devices.hpp"
 #include "gate.hpp"
 
-namespace {
+namespace work_queue_test {
 
 using support::on_each_device;
 using topos::buffer;
@@ -369,4 +369,4 @@ TEST_F(work_queue_death, is_refused_after_the_runtime) {
       testing::ExitedWithCode(0), "");
 }
 
-}  // namespace
+}  // namespace work_queue_test

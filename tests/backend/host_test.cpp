@@ -15,7 +15,7 @@
 
 #include "../support/devices.hpp"
 
-namespace {
+namespace host_test {
 
 using support::on_each_device;
 using topos::index_t;
@@ -176,4 +176,4 @@ TEST(host, scratch_memory_that_no_machine_has_is_refused) {
   EXPECT_EQ(wrong, 0) << "and the next launch has some";
 }
 
-}  // namespace
+}  // namespace host_test

@@ -7,7 +7,7 @@
 #include <string>
 #include <topos/core/broadcast.hpp>
 
-namespace {
+namespace broadcast_test {
 
 using topos::broadcast;
 using topos::shape;
@@ -42,4 +42,4 @@ TEST(broadcast, names_shapes_that_do_not_fit) {
   }
 }
 
-}  // namespace
+}  // namespace broadcast_test

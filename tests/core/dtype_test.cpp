@@ -10,7 +10,7 @@
 #include <string_view>
 #include <topos/core/dtype.hpp>
 
-namespace {
+namespace dtype_test {
 
 using topos::dtype;
 
@@ -67,4 +67,4 @@ TEST(dtype, names_are_numpys) {
   EXPECT_EQ(topos::to_string(dtype::complex128), "complex128");
 }
 
-}  // namespace
+}  // namespace dtype_test

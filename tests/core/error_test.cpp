@@ -11,7 +11,7 @@
 #include <topos/core/error.hpp>
 #include <type_traits>
 
-namespace {
+namespace error_test {
 
 static_assert(std::is_base_of_v<std::runtime_error, topos::error>);
 static_assert(!std::is_convertible_v<std::string, topos::error>);
@@ -58,4 +58,4 @@ TEST(concat, joins_whatever_can_be_streamed) {
   EXPECT_EQ(topos::detail::concat("a ", 1, ' ', 2.5, std::string_view(" b")), "a 1 2.5 b");
 }
 
-}  // namespace
+}  // namespace error_test

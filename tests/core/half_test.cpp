@@ -16,7 +16,7 @@
 
 #include "../support/folders.hpp"
 
-namespace {
+namespace half_test {
 
 using topos::bf16;
 using topos::f16;
@@ -140,4 +140,4 @@ TEST(bf16, overflows_where_rounding_says) {
   EXPECT_EQ(bf16(f32(0x00008001)).bits, 0x0001);
 }
 
-}  // namespace
+}  // namespace half_test

@@ -11,7 +11,7 @@
 #include <topos/core/layout.hpp>
 #include <vector>
 
-namespace {
+namespace layout_test {
 
 using topos::index_t;
 using topos::shape;
@@ -121,4 +121,4 @@ TEST(checked_axis, counts_from_either_end) {
   }
 }
 
-}  // namespace
+}  // namespace layout_test

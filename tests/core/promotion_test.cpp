@@ -14,7 +14,7 @@
 
 #include "../support/folders.hpp"
 
-namespace {
+namespace promotion_test {
 
 using topos::dtype;
 using topos::dtype_v;
@@ -113,4 +113,4 @@ TEST(promotion, is_symmetric_and_each_type_is_its_own) {
   }
 }
 
-}  // namespace
+}  // namespace promotion_test

@@ -9,7 +9,7 @@
 #include <topos/core/shape.hpp>
 #include <vector>
 
-namespace {
+namespace shape_test {
 
 using topos::index_t;
 using topos::size_of_shape;
@@ -71,4 +71,4 @@ TEST(shape, prints_as_numpys) {
   EXPECT_EQ(topos::to_string(extents{0, 1, 1234567}), "(0, 1, 1234567)");
 }
 
-}  // namespace
+}  // namespace shape_test

@@ -9,7 +9,7 @@
 #include <topos/device/default_device.hpp>
 #include <type_traits>
 
-namespace {
+namespace default_device_test {
 
 using topos::default_device;
 
@@ -54,4 +54,4 @@ TEST(default_device, is_each_threads_own) {
   EXPECT_EQ(seen, topos::cpu());
 }
 
-}  // namespace
+}  // namespace default_device_test

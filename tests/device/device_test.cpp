@@ -14,7 +14,7 @@
 #include <unordered_set>
 #include <vector>
 
-namespace {
+namespace device_test {
 
 using topos::device;
 using topos::device_kind;
@@ -174,4 +174,4 @@ TEST(device, is_formatted_as_its_string) {
 }
 #endif
 
-}  // namespace
+}  // namespace device_test

@@ -8,7 +8,7 @@
 #include <topos/device/runtime.hpp>
 #include <type_traits>
 
-namespace {
+namespace runtime_test {
 
 static_assert(!std::is_copy_constructible_v<topos::runtime>);
 static_assert(!std::is_move_constructible_v<topos::runtime>);
@@ -71,4 +71,4 @@ TEST(runtime, cannot_be_started_again_after_its_end) {
   EXPECT_EXIT(std::_Exit(run_past_the_end()), testing::ExitedWithCode(0), "");
 }
 
-}  // namespace
+}  // namespace runtime_test

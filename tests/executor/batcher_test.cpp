@@ -16,10 +16,10 @@
 
 #include "gate.hpp"
 
+namespace batcher_test {
+
 using namespace std::chrono_literals;
 using histogram = std::map<std::size_t, std::uint64_t>;
-
-namespace {
 
 std::vector<int> twice(std::span<const int> batch) {
   std::vector<int> results;
@@ -39,8 +39,6 @@ static_assert(topos::batch_callable<decltype(&twice), int, int>);
 static_assert(!topos::batch_callable<decltype(&twice), std::string, int>);
 static_assert(!topos::batch_callable<int (*)(int), int, int>);
 static_assert(!std::is_move_constructible_v<topos::batcher<int, int>>);
-
-}  // namespace
 
 TEST(batcher, runs_one_item_as_a_batch_of_one) {
   topos::batcher<int, int> b(twice);
@@ -287,3 +285,5 @@ TEST(batcher, refuses_options_that_nothing_could_run_with) {
   EXPECT_THROW(static_cast<void>(b.map(std::vector<int>{1}, {.request_size = 0})),
                topos::invalid_argument);
 }
+
+}  // namespace batcher_test

@@ -14,10 +14,10 @@
 #include <topos/executor/byte_model.hpp>
 #include <vector>
 
+namespace byte_model_test {
+
 using input = topos::byte_model::input;
 using histogram = std::map<std::size_t, std::uint64_t>;
-
-namespace {
 
 input bytes_of(std::string_view text) {
   input bytes;
@@ -54,8 +54,6 @@ class scratch_file {
       ("topos_byte_model_" +
        std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
 };
-
-}  // namespace
 
 TEST(byte_model, runs_a_single_input_as_a_batch_of_one) {
   topos::byte_model model({.batch_process = many}, {.max_batch_size = 4});
@@ -139,3 +137,5 @@ TEST(byte_model, says_when_results_are_missing) {
       {.batch_process = [](std::span<const input>) { return std::vector<std::string>(3); }});
   EXPECT_THROW(model.process(bytes_of("a")), topos::error);
 }
+
+}  // namespace byte_model_test

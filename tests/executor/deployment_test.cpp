@@ -14,7 +14,7 @@
 #include <topos/executor.hpp>
 #include <vector>
 
-namespace {
+namespace deployment_test {
 
 struct document {
   std::string text;
@@ -128,8 +128,6 @@ class deployment : public testing::Test {
     EXPECT_EQ(encoder::violations, 0);
   }
 };
-
-}  // namespace
 
 TEST_F(deployment, encodes_documents_in_requests) {
   encoder_deployment dep{{.devices = {topos::cpu()}}};
@@ -266,3 +264,5 @@ TEST_F(deployment, ends_all_work_when_it_is_destroyed) {
 TEST_F(deployment, refuses_options_that_nothing_could_run_with) {
   EXPECT_THROW((encoder_deployment{{.devices = {}}}), topos::invalid_argument);
 }
+
+}  // namespace deployment_test

@@ -8,7 +8,7 @@
 #include <topos/executor/endpoint.hpp>
 #include <vector>
 
-namespace {
+namespace endpoint_test {
 
 struct base {
   std::vector<int> lengths(std::span<const std::string>) const { return {}; }
@@ -56,8 +56,6 @@ static_assert(!topos::batch_item<bool>);
 static_assert(!topos::batch_item<const int>);
 static_assert(!topos::batch_item<int&>);
 
-}  // namespace
-
 TEST(endpoint, has_its_name) {
   EXPECT_EQ(plain::name(), "/plain");
   EXPECT_EQ(inherited::name(), "/lengths");
@@ -70,3 +68,5 @@ TEST(endpoint, is_found_by_name) {
   EXPECT_TRUE((topos::detail::names_are_unique<plain, inherited>()));
   EXPECT_FALSE((topos::detail::names_are_unique<plain, inherited, plain>()));
 }
+
+}  // namespace endpoint_test

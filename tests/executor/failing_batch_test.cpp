@@ -14,7 +14,7 @@
 #include <topos/executor/deployment.hpp>
 #include <vector>
 
-namespace {
+namespace failing_batch_test {
 
 constexpr int bad = -1;
 
@@ -44,8 +44,6 @@ std::vector<std::size_t> failures_of(Batcher& b, const std::vector<int>& items) 
   }
   return failed;
 }
-
-}  // namespace
 
 TEST(failing_batch, fails_its_bad_item_alone_where_it_may_be_run_again) {
   std::vector<int> items(64, 1);
@@ -133,8 +131,6 @@ TEST(failing_batch, may_write_results_in_place) {
   EXPECT_TRUE(failures_of(b, {1, 2, 3, 4}).empty());
 }
 
-namespace {
-
 // Its first instance loses its device at the first batch.
 class fragile {
  public:
@@ -151,8 +147,6 @@ class fragile {
 };
 
 using fragile_deployment = topos::deployment<fragile, topos::endpoint<"/run", &fragile::run>>;
-
-}  // namespace
 
 TEST(failing_batch, of_a_lost_device_ends_on_the_others) {
   fragile::made = 0;
@@ -177,3 +171,5 @@ TEST(failing_batch, of_the_last_device_fails_all_that_waits_and_comes) {
   EXPECT_THROW(static_cast<void>(dep.submit<"/run">(1)), topos::device_lost);
   EXPECT_EQ(dep.stats().failed, 8U);
 }
+
+}  // namespace failing_batch_test

@@ -5,14 +5,12 @@
 #include <topos/executor/fixed_string.hpp>
 #include <type_traits>
 
-namespace {
+namespace fixed_string_test {
 
 template <topos::fixed_string Text>
 struct named {
   static constexpr std::string_view text = Text.view();
 };
-
-}  // namespace
 
 static_assert(std::is_same_v<named<"/encode">, named<"/encode">>);
 static_assert(!std::is_same_v<named<"/encode">, named<"/decode">>);
@@ -22,3 +20,5 @@ TEST(fixed_string, keeps_the_characters_of_a_literal) {
   EXPECT_EQ(named<"">::text, "");
   EXPECT_EQ(named<"ü">::text.size(), 2U);
 }
+
+}  // namespace fixed_string_test

@@ -12,6 +12,8 @@
 #include <type_traits>
 #include <utility>
 
+namespace future_test {
+
 using namespace std::chrono_literals;
 
 static_assert(topos::future_value<int>);
@@ -22,8 +24,6 @@ static_assert(!topos::future_value<const int>);
 static_assert(std::movable<topos::future<int>> && !std::copyable<topos::future<int>>);
 static_assert(std::is_nothrow_move_constructible_v<topos::future<std::string>>);
 static_assert(std::derived_from<topos::cancelled, topos::error>);
-
-namespace {
 
 template <class T>
 struct state final : topos::detail::future_state<T> {};
@@ -37,8 +37,6 @@ struct fragile {
   }
   fragile& operator=(fragile&&) = default;
 };
-
-}  // namespace
 
 TEST(future, gives_its_value_once) {
   const auto shared = std::make_shared<state<std::unique_ptr<int>>>();
@@ -109,3 +107,5 @@ TEST(future, turns_a_throwing_move_into_its_error) {
   shared->set_value(std::move(value));
   EXPECT_THROW(static_cast<void>(f.get()), std::runtime_error);
 }
+
+}  // namespace future_test

@@ -15,9 +15,9 @@
 #include <utility>
 #include <vector>
 
-using topos::detail::make_items;
+namespace item_source_test {
 
-namespace {
+using topos::detail::make_items;
 
 using strings = std::vector<std::string>;
 
@@ -41,8 +41,6 @@ std::vector<In> take(topos::detail::items<In>& source, std::size_t count) {
   const auto some = source.next(count, storage);
   return {some.begin(), some.end()};
 }
-
-}  // namespace
 
 TEST(item_source, refers_to_an_lvalue_in_memory) {
   const std::vector<int> numbers{1, 2, 3, 4, 5};
@@ -131,3 +129,5 @@ TEST(item_source, keeps_what_came_before_a_throw) {
   check(std::views::iota(0) | std::views::transform(or_throw));
   check([n = 0, or_throw]() mutable { return std::optional(or_throw(n++)); });
 }
+
+}  // namespace item_source_test

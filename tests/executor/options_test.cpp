@@ -5,9 +5,9 @@
 #include <string>
 #include <topos/executor/options.hpp>
 
-using namespace std::chrono_literals;
+namespace options_test {
 
-namespace {
+using namespace std::chrono_literals;
 
 std::string refusal(const auto& options) {
   try {
@@ -17,8 +17,6 @@ std::string refusal(const auto& options) {
   }
   return "none";
 }
-
-}  // namespace
 
 TEST(executor_options, defaults_run_on_the_default_device) {
   const topos::executor_options options;
@@ -50,3 +48,5 @@ TEST(request_options, refuse_requests_of_nothing) {
   EXPECT_EQ(refusal(topos::request_options{.request_size = 0}),
             "request options: request_size must be at least 1");
 }
+
+}  // namespace options_test

@@ -8,11 +8,11 @@
 #include <topos/executor/progress.hpp>
 #include <type_traits>
 
+namespace progress_test {
+
 using namespace std::chrono_literals;
 
 static_assert(!std::is_copy_constructible_v<topos::progress>);
-
-namespace {
 
 std::string cells(std::size_t count, const std::string& cell = "━") {
   std::string text;
@@ -39,8 +39,6 @@ class progress_bar : public testing::Test {
   topos::manual_time time;
   topos::progress_options options{.out = &out, .time = &time};
 };
-
-}  // namespace
 
 TEST_F(progress_bar, starts_with_nothing_done) {
   const topos::progress bar(314, options);
@@ -154,3 +152,5 @@ TEST_F(progress_bar, is_not_drawn_where_there_is_no_terminal) {
   }
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
+
+}  // namespace progress_test

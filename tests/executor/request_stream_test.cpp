@@ -18,6 +18,8 @@
 
 #include "gate.hpp"
 
+namespace request_stream_test {
+
 using batcher = topos::batcher<int, int>;
 using stream = topos::request_stream<int, int>;
 
@@ -25,8 +27,6 @@ static_assert(std::ranges::input_range<stream>);
 static_assert(std::movable<stream> && !std::copyable<stream>);
 static_assert(
     std::same_as<std::ranges::range_reference_t<stream>, topos::future<std::vector<int>>&>);
-
-namespace {
 
 std::vector<int> twice_or_throw(std::span<const int> batch) {
   std::vector<int> results;
@@ -36,8 +36,6 @@ std::vector<int> twice_or_throw(std::span<const int> batch) {
   }
   return results;
 }
-
-}  // namespace
 
 TEST(request_stream, gives_a_future_for_each_request) {
   batcher b(twice_or_throw);
@@ -146,3 +144,5 @@ TEST(request_stream, cancels_only_what_was_not_handed_out) {
   EXPECT_EQ(b.stats().cancelled, 10U);
   release.join();
 }
+
+}  // namespace request_stream_test

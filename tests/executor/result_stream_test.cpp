@@ -25,6 +25,8 @@
 
 #include "gate.hpp"
 
+namespace result_stream_test {
+
 using namespace std::chrono_literals;
 using histogram = std::map<std::size_t, std::uint64_t>;
 using batcher = topos::batcher<int, int>;
@@ -34,8 +36,6 @@ static_assert(std::ranges::input_range<stream>);
 static_assert(!std::ranges::forward_range<stream>);
 static_assert(std::movable<stream> && !std::copyable<stream>);
 static_assert(std::same_as<std::ranges::range_reference_t<stream>, int&>);
-
-namespace {
 
 std::vector<int> twice(std::span<const int> batch) {
   std::vector<int> results;
@@ -61,8 +61,6 @@ std::vector<int> collect(stream results) {
   for (const int r : results) all.push_back(r);
   return all;
 }
-
-}  // namespace
 
 TEST(result_stream, keeps_the_order_at_every_size) {
   for (const std::size_t replicas : {1U, 2U, 3U}) {
@@ -338,3 +336,5 @@ TEST(result_stream, shows_its_progress) {
   EXPECT_NE(text.find(" 0:00:00 0.0 step/s 0/3 steps"), std::string::npos) << text;
   EXPECT_TRUE(text.ends_with(" 0:00:02 1.5 step/s 3 steps done in 2 seconds\x1b[K\n")) << text;
 }
+
+}  // namespace result_stream_test

@@ -5,6 +5,8 @@
 #include <memory>
 #include <topos/executor/detail/ring.hpp>
 
+namespace ring_test {
+
 using topos::detail::ring;
 
 TEST(ring, is_first_in_first_out) {
@@ -57,3 +59,5 @@ TEST(ring, lets_go_of_what_it_gave_out) {
   static_cast<void>(queue.pop_front());
   EXPECT_EQ(value.use_count(), 1);
 }
+
+}  // namespace ring_test

@@ -10,11 +10,11 @@
 #include <topos/executor/detail/schedule.hpp>
 #include <vector>
 
+namespace schedule_test {
+
 using namespace std::chrono_literals;
 using topos::detail::schedule;
 using topos::detail::work_lane;
-
-namespace {
 
 // Batches that are due at given times and write down when they ran.
 class diary_lane final : public work_lane {
@@ -96,8 +96,6 @@ std::vector<std::string> flights(std::size_t batches, std::size_t lost, std::siz
   work.serve(replica);
   return diary;
 }
-
-}  // namespace
 
 TEST(schedule, sends_a_batch_while_another_is_in_flight) {
   EXPECT_EQ(flights(3, 99, 3, 1, true),
@@ -188,3 +186,5 @@ TEST(schedule, sends_blocked_producers_away_when_it_stops) {
   producer.join();
   EXPECT_EQ(told, "executor: work was submitted while it was shut down");
 }
+
+}  // namespace schedule_test

@@ -14,17 +14,15 @@
 
 #include "gate.hpp"
 
-using namespace std::chrono_literals;
+namespace shutdown_test {
 
-namespace {
+using namespace std::chrono_literals;
 
 std::vector<int> twice(std::span<const int> batch) {
   std::vector<int> results;
   for (const int item : batch) results.push_back(2 * item);
   return results;
 }
-
-}  // namespace
 
 TEST(shutdown, drain_starts_partial_batches_at_once) {
   topos::manual_time time;
@@ -123,3 +121,5 @@ TEST(shutdown, is_safe_in_every_state) {
     stop.request_stop();
   }
 }
+
+}  // namespace shutdown_test

@@ -4,6 +4,8 @@
 #include <concepts>
 #include <topos/executor/statistics.hpp>
 
+namespace statistics_test {
+
 static_assert(std::regular<topos::statistics>);
 
 TEST(statistics, start_at_nothing) {
@@ -29,3 +31,5 @@ TEST(statistics, add_up) {
                                    .batch_sizes = {{1, 1}, {2, 2}, {3, 2}}};
   EXPECT_EQ(sum, expected);
 }
+
+}  // namespace statistics_test

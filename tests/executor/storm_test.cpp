@@ -16,7 +16,7 @@
 #include <topos/executor/batcher.hpp>
 #include <vector>
 
-namespace {
+namespace storm_test {
 
 std::size_t storm_size() {
   const char* const told = std::getenv("TOPOS_TEST_STORM");
@@ -97,8 +97,6 @@ ends produce(topos::batcher<std::uint64_t, std::uint64_t>& b, std::uint64_t seed
   settle();
   return seen;
 }
-
-}  // namespace
 
 TEST(storm, every_item_ends_once) {
   constexpr int producers = 8;
@@ -181,3 +179,5 @@ TEST(storm, of_ten_times_too_much_stays_bounded) {
   EXPECT_EQ(stats.done + stats.shed, storm_size());
   for (const auto& f : futures) ASSERT_TRUE(f.is_ready());
 }
+
+}  // namespace storm_test

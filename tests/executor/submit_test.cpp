@@ -16,10 +16,10 @@
 
 #include "gate.hpp"
 
+namespace submit_test {
+
 using namespace std::chrono_literals;
 using histogram = std::map<std::size_t, std::uint64_t>;
-
-namespace {
 
 std::vector<int> twice(std::span<const int> batch) {
   std::vector<int> results;
@@ -53,8 +53,6 @@ batches batched(const std::vector<int>& items, topos::executor_options options,
   }
   return made;
 }
-
-}  // namespace
 
 TEST(submit, starts_nothing_before_as_many_are_there_as_told) {
   topos::batcher<int, int> b(twice, {.max_batch_size = 4, .hold_until = 10});
@@ -330,3 +328,5 @@ TEST(submit, from_inside_a_model_is_refused_where_it_would_wait_for_itself) {
   EXPECT_EQ(inner[1].get(), 4);
   EXPECT_THROW(inner[2].get(), topos::rejected);
 }
+
+}  // namespace submit_test

@@ -18,7 +18,7 @@
 #include "../support/devices.hpp"
 #include "gate.hpp"
 
-namespace {
+namespace tensor_batch_test {
 
 using row = topos::tensor<float, 1>;
 using rows = topos::tensor<float, 2>;
@@ -211,4 +211,4 @@ static_assert(topos::batch_function<decltype(&doubler::twice)>);
 static_assert(!topos::batch_function<row (*)(rows)>);
 static_assert(!topos::batch_callable<rows (*)(const rows&), row, topos::tensor<int, 1>>);
 
-}  // namespace
+}  // namespace tensor_batch_test

@@ -16,7 +16,7 @@
 
 #include "gate.hpp"
 
-namespace {
+namespace then_test {
 
 std::vector<int> twice(std::span<const int> batch) {
   std::vector<int> results;
@@ -37,8 +37,6 @@ struct detached {
     void unhandled_exception() noexcept { std::terminate(); }
   };
 };
-
-}  // namespace
 
 TEST(then, gives_the_future_of_a_function_of_the_result) {
   topos::batcher<int, int> b(twice);
@@ -119,3 +117,5 @@ TEST(then, a_coroutine_waits_for_results) {
   EXPECT_EQ(sum, 22);
   EXPECT_TRUE(failed);
 }
+
+}  // namespace then_test

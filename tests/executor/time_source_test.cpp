@@ -7,6 +7,8 @@
 #include <thread>
 #include <topos/executor/time_source.hpp>
 
+namespace time_source_test {
+
 using namespace std::chrono_literals;
 
 TEST(steady_time, is_the_steady_clock) {
@@ -47,3 +49,5 @@ TEST(manual_time, wakes_who_waits) {
   time.advance(6ms);
   waiter.join();
 }
+
+}  // namespace time_source_test

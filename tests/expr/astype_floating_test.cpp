@@ -7,7 +7,7 @@
 #include "../support/types.hpp"
 #include "astype.hpp"
 
-namespace {
+namespace astype_floating_test {
 
 template <class T>
 class astype_floating : public testing::Test {};
@@ -17,4 +17,4 @@ TYPED_TEST_SUITE(astype_floating, types);
 
 TYPED_TEST(astype_floating, gives_jaxs_values) { support::expect_all_converted<TypeParam>(); }
 
-}  // namespace
+}  // namespace astype_floating_test

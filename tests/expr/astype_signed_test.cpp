@@ -7,7 +7,7 @@
 #include "../support/types.hpp"
 #include "astype.hpp"
 
-namespace {
+namespace astype_signed_test {
 
 template <class T>
 class astype_signed : public testing::Test {};
@@ -16,4 +16,4 @@ TYPED_TEST_SUITE(astype_signed, types);
 
 TYPED_TEST(astype_signed, gives_jaxs_values) { support::expect_all_converted<TypeParam>(); }
 
-}  // namespace
+}  // namespace astype_signed_test

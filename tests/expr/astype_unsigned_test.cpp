@@ -7,7 +7,7 @@
 #include "../support/types.hpp"
 #include "astype.hpp"
 
-namespace {
+namespace astype_unsigned_test {
 
 template <class T>
 class astype_unsigned : public testing::Test {};
@@ -16,4 +16,4 @@ TYPED_TEST_SUITE(astype_unsigned, types);
 
 TYPED_TEST(astype_unsigned, gives_jaxs_values) { support::expect_all_converted<TypeParam>(); }
 
-}  // namespace
+}  // namespace astype_unsigned_test

@@ -10,7 +10,7 @@
 
 #include "reference.hpp"
 
-namespace {
+namespace bools_test {
 
 using support::on_each_device;
 using support::rows_of;
@@ -76,4 +76,4 @@ TEST(bools, compute_as_numpys) {
   });
 }
 
-}  // namespace
+}  // namespace bools_test

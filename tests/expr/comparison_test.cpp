@@ -11,7 +11,7 @@
 #include "../support/types.hpp"
 #include "comparison.hpp"
 
-namespace {
+namespace comparison_test {
 
 using support::named;
 using support::on_each_device;
@@ -65,4 +65,4 @@ TEST(comparison, of_whole_numbers_knows_no_infinite_ones) {
   });
 }
 
-}  // namespace
+}  // namespace comparison_test

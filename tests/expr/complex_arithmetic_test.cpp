@@ -13,7 +13,7 @@
 
 #include "reference.hpp"
 
-namespace {
+namespace complex_arithmetic_test {
 
 using support::expect_same;
 using support::named;
@@ -134,4 +134,4 @@ TYPED_TEST(complex_arithmetic, real_numbers_have_an_imaginary_part_of_zero) {
   });
 }
 
-}  // namespace
+}  // namespace complex_arithmetic_test

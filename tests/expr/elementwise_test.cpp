@@ -13,7 +13,7 @@
 
 #include "reference.hpp"
 
-namespace {
+namespace elementwise_test {
 
 using support::contains;
 using support::on_each_device;
@@ -188,4 +188,4 @@ TEST(elementwise, deep_expressions_are_one_kernel_over_one_operand) {
   });
 }
 
-}  // namespace
+}  // namespace elementwise_test

@@ -13,7 +13,7 @@
 #include "../async/gate.hpp"
 #include "../support/devices.hpp"
 
-namespace {
+namespace expression_test {
 
 using support::on_each_device;
 using support::values_of;
@@ -119,4 +119,4 @@ TEST(expression, reads_work_that_is_still_queued) {
   EXPECT_EQ(values_of(*y), std::vector<float>(33, 10));
 }
 
-}  // namespace
+}  // namespace expression_test

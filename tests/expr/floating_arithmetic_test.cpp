@@ -10,7 +10,7 @@
 #include "../support/types.hpp"
 #include "reference.hpp"
 
-namespace {
+namespace floating_arithmetic_test {
 
 using support::expect_same;
 using support::named;
@@ -101,4 +101,4 @@ TYPED_TEST(fused_arithmetic, expressions_are_not_contracted) {
   });
 }
 
-}  // namespace
+}  // namespace floating_arithmetic_test

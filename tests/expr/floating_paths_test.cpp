@@ -6,7 +6,7 @@
 
 #include "paths.hpp"
 
-namespace {
+namespace floating_paths_test {
 
 using support::expect_same_on_all_paths;
 
@@ -50,4 +50,4 @@ TYPED_TEST(floating_paths, of_comparisons_and_choices_agree) {
   expect_same_on_all_paths<T>("where", [](auto x, auto y) { return where(x < y, x, y * 2); });
 }
 
-}  // namespace
+}  // namespace floating_paths_test

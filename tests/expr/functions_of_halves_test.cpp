@@ -6,11 +6,11 @@
 
 #include "functions.hpp"
 
-namespace {
+namespace functions_of_halves_test {
 
 TEST(functions_of_halves, are_within_one_unit) {
   support::expect_functions<topos::f16>(1);
   support::expect_functions<topos::bf16>(1);
 }
 
-}  // namespace
+}  // namespace functions_of_halves_test

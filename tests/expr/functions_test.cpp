@@ -6,10 +6,10 @@
 
 #include "functions.hpp"
 
-namespace {
+namespace functions_test {
 
 TEST(functions, of_floats_are_within_four_units) { support::expect_functions<float>(4); }
 
 TEST(functions, of_doubles_are_within_four_units) { support::expect_functions<double>(4); }
 
-}  // namespace
+}  // namespace functions_test

@@ -13,7 +13,7 @@
 
 #include "../support/devices.hpp"
 
-namespace {
+namespace gather_test {
 
 using support::contains;
 using support::on_each_device;
@@ -146,4 +146,4 @@ TEST(take, across_devices_is_refused_and_names_both) {
   EXPECT_TRUE(contains(message, "cuda:0") && contains(message, "cpu")) << message;
 }
 
-}  // namespace
+}  // namespace gather_test

@@ -14,7 +14,7 @@
 
 #include "reference.hpp"
 
-namespace {
+namespace generators_test {
 
 using support::expect_same;
 using support::named;
@@ -134,4 +134,4 @@ TEST(generators, without_an_end_are_refused) {
   EXPECT_EQ(linspace<float>(0, 1, 0).shape(), (topos::shape<1>{0}));
 }
 
-}  // namespace
+}  // namespace generators_test

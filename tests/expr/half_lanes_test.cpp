@@ -13,7 +13,7 @@
 #include <topos/kernels/rows.hpp>
 #include <vector>
 
-namespace {
+namespace half_lanes_test {
 
 using topos::bf16;
 using topos::f16;
@@ -113,4 +113,4 @@ TYPED_TEST(half_lanes, of_least_and_largest_give_what_one_by_one_gives) {
   EXPECT_EQ(static_cast<float>(host_rows::reduce(maximum_op{}, row, 0, 1000)), largest);
 }
 
-}  // namespace
+}  // namespace half_lanes_test

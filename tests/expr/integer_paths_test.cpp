@@ -9,7 +9,7 @@
 #include "../support/types.hpp"
 #include "paths.hpp"
 
-namespace {
+namespace integer_paths_test {
 
 using support::expect_same_on_all_paths;
 
@@ -33,4 +33,4 @@ TYPED_TEST(integer_paths, agree) {
   expect_same_on_all_paths<T>("in float", [](auto x, auto y) { return x * 0.5f + y / x; });
 }
 
-}  // namespace
+}  // namespace integer_paths_test

@@ -12,7 +12,7 @@
 #include <topos/expr/row.hpp>
 #include <vector>
 
-namespace {
+namespace lanes_test {
 
 namespace lane = topos::lane;
 using topos::index_t;
@@ -109,4 +109,4 @@ TYPED_TEST(lanes, rows_give_whole_and_partial_batches) {
   EXPECT_EQ(to[0], 5);
 }
 
-}  // namespace
+}  // namespace lanes_test

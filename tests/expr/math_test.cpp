@@ -15,7 +15,7 @@
 #include "../support/types.hpp"
 #include "reference.hpp"
 
-namespace {
+namespace math_test {
 
 using support::expect_close;
 using support::expect_same;
@@ -135,4 +135,4 @@ TEST(relu, takes_what_is_negative_for_zero) {
   });
 }
 
-}  // namespace
+}  // namespace math_test

@@ -11,7 +11,7 @@
 
 #include "reference.hpp"
 
-namespace {
+namespace parts_test {
 
 using support::expect_same;
 using support::named;
@@ -53,4 +53,4 @@ TYPED_TEST(parts, of_integers_are_whole) {
   });
 }
 
-}  // namespace
+}  // namespace parts_test

@@ -9,7 +9,7 @@
 #include <topos/expr/row.hpp>
 #include <vector>
 
-namespace {
+namespace row_test {
 
 using namespace topos::detail;
 using topos::index_t;
@@ -73,4 +73,4 @@ TEST(row, counts_lanes_only_where_its_parts_agree) {
   SUCCEED();
 }
 
-}  // namespace
+}  // namespace row_test

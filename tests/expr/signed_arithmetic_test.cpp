@@ -9,7 +9,7 @@
 #include "../support/types.hpp"
 #include "integer_arithmetic.hpp"
 
-namespace {
+namespace signed_arithmetic_test {
 
 template <class T>
 class signed_arithmetic : public testing::Test {};
@@ -24,4 +24,4 @@ TYPED_TEST(signed_arithmetic, divides_truly_in_float) {
   support::expect_float_quotients<TypeParam>();
 }
 
-}  // namespace
+}  // namespace signed_arithmetic_test

@@ -9,7 +9,7 @@
 #include "../support/types.hpp"
 #include "comparison.hpp"
 
-namespace {
+namespace signed_comparison_test {
 
 template <class T>
 class signed_comparison : public testing::Test {};
@@ -18,4 +18,4 @@ TYPED_TEST_SUITE(signed_comparison, types);
 
 TYPED_TEST(signed_comparison, is_numpys) { support::expect_numpys_comparisons<TypeParam>(); }
 
-}  // namespace
+}  // namespace signed_comparison_test

@@ -13,7 +13,7 @@
 
 #include "../support/devices.hpp"
 
-namespace {
+namespace slice_test {
 
 using support::contains;
 using support::on_each_device;
@@ -124,4 +124,4 @@ TEST(slice, with_a_step_of_zero_is_refused) {
   EXPECT_TRUE(contains(message, "step")) << message;
 }
 
-}  // namespace
+}  // namespace slice_test

@@ -11,7 +11,7 @@
 
 #include "../support/devices.hpp"
 
-namespace {
+namespace split_test {
 
 using support::contains;
 using support::on_each_device;
@@ -58,4 +58,4 @@ TEST(split, refuses_unequal_parts) {
   EXPECT_THROW(static_cast<void>(split(x, 1, 2)), topos::out_of_range);
 }
 
-}  // namespace
+}  // namespace split_test

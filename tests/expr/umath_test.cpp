@@ -19,7 +19,7 @@
 
 #include "reference.hpp"
 
-namespace {
+namespace umath_test {
 
 using support::on_each_device;
 using support::rows_of;
@@ -147,4 +147,4 @@ TYPED_TEST(umath, in_parts_of_a_batch) {
   });
 }
 
-}  // namespace
+}  // namespace umath_test

@@ -9,7 +9,7 @@
 #include "../support/types.hpp"
 #include "comparison.hpp"
 
-namespace {
+namespace unsigned_comparison_test {
 
 template <class T>
 class unsigned_comparison : public testing::Test {};
@@ -18,4 +18,4 @@ TYPED_TEST_SUITE(unsigned_comparison, types);
 
 TYPED_TEST(unsigned_comparison, is_numpys) { support::expect_numpys_comparisons<TypeParam>(); }
 
-}  // namespace
+}  // namespace unsigned_comparison_test

@@ -17,7 +17,7 @@
 
 #include "../support/devices.hpp"
 
-namespace {
+namespace views_test {
 
 using support::contains;
 using support::on_each_device;
@@ -383,4 +383,4 @@ TEST(reshape, completes_one_extent) {
   });
 }
 
-}  // namespace
+}  // namespace views_test

@@ -18,7 +18,7 @@
 
 #include "../support/devices.hpp"
 
-namespace {
+namespace where_test {
 
 using support::contains;
 using support::on_each_device;
@@ -144,4 +144,4 @@ TEST(map, whose_function_throws_has_failed) {
   EXPECT_EQ(values_of(good)[9'999], 49'995);
 }
 
-}  // namespace
+}  // namespace where_test

@@ -16,7 +16,7 @@
 
 #include "../support/devices.hpp"
 
-namespace {
+namespace dlpack_test {
 
 using support::contains;
 using support::on_each_device;
@@ -339,4 +339,4 @@ TEST(to_dlpack, of_a_part_begins_there) {
   EXPECT_EQ(values_of(y), (std::vector<float>{3, 4, 5}));
 }
 
-}  // namespace
+}  // namespace dlpack_test

@@ -16,7 +16,7 @@
 
 #include "../support/devices.hpp"
 
-namespace {
+namespace kokkos_view_test {
 
 using support::on_each_device;
 using support::values_of;
@@ -217,4 +217,4 @@ TEST_F(from_view_death, outlives_kokkos) {
       testing::ExitedWithCode(0), "");
 }
 
-}  // namespace
+}  // namespace kokkos_view_test

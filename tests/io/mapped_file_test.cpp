@@ -18,7 +18,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace {
+namespace mapped_file_test {
 
 using topos::io_error;
 using topos::mapped_file;
@@ -179,4 +179,4 @@ TEST(mapped_file, release_outside_the_file_is_refused) {
   EXPECT_NO_THROW(file.release(7, 0));
 }
 
-}  // namespace
+}  // namespace mapped_file_test

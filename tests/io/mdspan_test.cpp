@@ -15,7 +15,7 @@
 
 #include "../support/devices.hpp"
 
-namespace {
+namespace mdspan_test {
 
 using support::values_of;
 using topos::as_mdspan;
@@ -120,4 +120,4 @@ TEST(from_mdspan, gives_back_what_as_mdspan_shows) {
   EXPECT_EQ(values_of(from_mdspan(as_mdspan(x), topos::cpu())), six);
 }
 
-}  // namespace
+}  // namespace mdspan_test

@@ -17,7 +17,7 @@
 
 #include "../support/devices.hpp"
 
-namespace {
+namespace npy_test {
 
 using topos::index_t;
 using topos::io_error;
@@ -290,4 +290,4 @@ TEST(write_npy, refuses_a_shape_of_another_size) {
   EXPECT_TRUE(folder.names().empty());
 }
 
-}  // namespace
+}  // namespace npy_test

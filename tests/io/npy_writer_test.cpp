@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-namespace {
+namespace npy_writer_test {
 
 using topos::index_t;
 using topos::io_error;
@@ -306,4 +306,4 @@ TEST(npy_writer, leaves_nothing_behind_when_the_disk_is_full) {
   EXPECT_EQ(folder.names(), std::vector<std::string>{"old.npy"});
 }
 
-}  // namespace
+}  // namespace npy_writer_test

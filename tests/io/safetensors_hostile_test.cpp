@@ -13,7 +13,7 @@
 #include <string_view>
 #include <topos/io/safetensors.hpp>
 
-namespace {
+namespace safetensors_hostile_test {
 
 using topos::io_error;
 using topos::safetensors;
@@ -271,4 +271,4 @@ TEST_F(safetensors_file, damaged_at_random_is_read_or_refused) {
   EXPECT_GT(refused, 1000U);
 }
 
-}  // namespace
+}  // namespace safetensors_hostile_test

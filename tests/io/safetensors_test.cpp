@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace {
+namespace safetensors_test {
 
 using topos::dtype;
 using topos::index_t;
@@ -166,4 +166,4 @@ TEST_F(safetensors_file, resolves_every_escape) {
   EXPECT_EQ(file.metadata().at("\"\\/\b\f\n\r\t"), "Aé名\U0001f600\0!"s);
 }
 
-}  // namespace
+}  // namespace safetensors_test

@@ -19,7 +19,7 @@
 #include "../support/devices.hpp"
 #include "../support/types.hpp"
 
-namespace {
+namespace joint_test {
 
 using support::on_each_device;
 using support::same_bits;
@@ -152,4 +152,4 @@ TEST(joint, what_is_reduced_is_computed_once) {
   EXPECT_EQ(calls, 4096);
 }
 
-}  // namespace
+}  // namespace joint_test

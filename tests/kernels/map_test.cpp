@@ -15,7 +15,7 @@
 
 #include "../support/devices.hpp"
 
-namespace {
+namespace map_test {
 
 using support::on_each_device;
 using support::values_of;
@@ -99,4 +99,4 @@ TEST(map, without_elements_writes_nothing) {
   });
 }
 
-}  // namespace
+}  // namespace map_test

@@ -12,7 +12,7 @@
 
 #include "../support/devices.hpp"
 
-namespace {
+namespace register_block_test {
 
 using support::varied;
 using topos::index_t;
@@ -111,4 +111,4 @@ TEST(register_block, takes_batches_by_threes_and_leaves_none_alone) {
   }
 }
 
-}  // namespace
+}  // namespace register_block_test

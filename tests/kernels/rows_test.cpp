@@ -13,7 +13,7 @@
 
 #include "../support/devices.hpp"
 
-namespace {
+namespace rows_test {
 
 using support::on_each_device;
 using support::values_of;
@@ -132,4 +132,4 @@ TYPED_TEST(rows, only_the_columns_asked_for_are_written) {
   });
 }
 
-}  // namespace
+}  // namespace rows_test

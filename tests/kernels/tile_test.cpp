@@ -12,7 +12,7 @@
 
 #include "../support/devices.hpp"
 
-namespace {
+namespace tile_test {
 
 using support::on_each_device;
 using support::values_of;
@@ -112,4 +112,4 @@ TEST(tile, transposes_pad_with_zeros) {
   });
 }
 
-}  // namespace
+}  // namespace tile_test

@@ -15,7 +15,7 @@
 #include "../support/devices.hpp"
 #include "../support/torch_case.hpp"
 
-namespace {
+namespace builtin_test {
 
 using support::on_each_device;
 using support::torch_case;
@@ -98,4 +98,4 @@ TEST(builtin_provider, takes_empty_operands) {
   });
 }
 
-}  // namespace
+}  // namespace builtin_test

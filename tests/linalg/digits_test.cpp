@@ -16,7 +16,7 @@
 
 #include "../support/devices.hpp"
 
-namespace {
+namespace digits_test {
 
 using support::tensor_on;
 using support::values_of;
@@ -197,4 +197,4 @@ TEST(matmul_provider, of_high_precision_is_the_matrix_unit_or_that_of_the_highes
   }
 }
 
-}  // namespace
+}  // namespace digits_test

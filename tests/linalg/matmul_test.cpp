@@ -14,7 +14,7 @@
 #include "../support/types.hpp"
 #include "numpy_cases.hpp"
 
-namespace {
+namespace matmul_test {
 
 using support::contains;
 using support::cut_from;
@@ -220,4 +220,4 @@ TEST(matmul, says_where_it_was_called) {
   }
 }
 
-}  // namespace
+}  // namespace matmul_test

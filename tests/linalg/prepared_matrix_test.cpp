@@ -16,7 +16,7 @@
 #include "../support/devices.hpp"
 #include "../support/torch_case.hpp"
 
-namespace {
+namespace prepared_matrix_test {
 
 using support::contains;
 using support::on_each_device;
@@ -188,4 +188,4 @@ TEST(matmul_provider, has_a_name_on_every_kind_of_device) {
   on_each_device([](topos::device d) { EXPECT_FALSE(topos::matmul_provider(d.kind()).empty()); });
 }
 
-}  // namespace
+}  // namespace prepared_matrix_test

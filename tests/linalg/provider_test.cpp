@@ -13,7 +13,7 @@
 
 #include "numpy_cases.hpp"
 
-namespace {
+namespace provider_test {
 
 using support::cut_from;
 using support::matmul_case;
@@ -108,4 +108,4 @@ TEST(providers, of_every_type_have_a_name) {
   }
 }
 
-}  // namespace
+}  // namespace provider_test

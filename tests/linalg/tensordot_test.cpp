@@ -11,7 +11,7 @@
 
 #include "numpy_cases.hpp"
 
-namespace {
+namespace tensordot_test {
 
 using support::contains;
 using support::cut_from;
@@ -92,4 +92,4 @@ TEST(outer, multiplies_every_pair_of_elements) {
   });
 }
 
-}  // namespace
+}  // namespace tensordot_test

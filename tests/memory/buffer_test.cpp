@@ -17,7 +17,7 @@
 
 #include "../support/devices.hpp"
 
-namespace {
+namespace buffer_test {
 
 using support::on_each_device;
 using topos::buffer;
@@ -239,4 +239,4 @@ TEST_F(buffer_death, is_refused_after_the_runtime) {
       testing::ExitedWithCode(0), "");
 }
 
-}  // namespace
+}  // namespace buffer_test

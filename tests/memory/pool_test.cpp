@@ -15,7 +15,7 @@
 
 #include "../support/devices.hpp"
 
-namespace {
+namespace pool_test {
 
 using support::contains;
 using support::on_each_device;
@@ -214,4 +214,4 @@ TEST(pool, limit_of_a_device_bounds_its_tensors) {
   });
 }
 
-}  // namespace
+}  // namespace pool_test

@@ -14,7 +14,7 @@
 #include "../support/devices.hpp"
 #include "../support/torch_case.hpp"
 
-namespace {
+namespace attention_test {
 
 using support::contains;
 using support::on_each_device;
@@ -153,4 +153,4 @@ TEST(attention, across_devices_is_refused_and_names_both) {
   EXPECT_TRUE(contains(message, "cpu") && contains(message, "cuda:0")) << message;
 }
 
-}  // namespace
+}  // namespace attention_test

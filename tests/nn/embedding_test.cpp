@@ -11,7 +11,7 @@
 
 #include "../support/devices.hpp"
 
-namespace {
+namespace embedding_test {
 
 using support::on_each_device;
 using support::values_of;
@@ -57,4 +57,4 @@ TEST(embedding, before_it_is_loaded_is_refused) {
                topos::invalid_argument);
 }
 
-}  // namespace
+}  // namespace embedding_test

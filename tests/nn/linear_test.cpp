@@ -11,7 +11,7 @@
 #include "../support/devices.hpp"
 #include "../support/torch_case.hpp"
 
-namespace {
+namespace linear_test {
 
 using support::on_each_device;
 using support::torch_case;
@@ -62,4 +62,4 @@ TEST(linear, of_other_columns_is_refused) {
   EXPECT_THROW(static_cast<void>(layer(topos::zeros<float, 2>({2, 3}))), topos::shape_mismatch);
 }
 
-}  // namespace
+}  // namespace linear_test

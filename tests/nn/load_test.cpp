@@ -14,7 +14,7 @@
 
 #include "../support/devices.hpp"
 
-namespace {
+namespace load_test {
 
 using support::contains;
 using support::on_each_device;
@@ -166,4 +166,4 @@ TEST(load, of_what_is_ignored_and_needed_still_misses_it) {
   EXPECT_TRUE(contains(message, "missing: bias")) << message;
 }
 
-}  // namespace
+}  // namespace load_test

@@ -12,7 +12,7 @@
 #include "../support/devices.hpp"
 #include "../support/torch_case.hpp"
 
-namespace {
+namespace normalization_test {
 
 using support::contains;
 using support::on_each_device;
@@ -146,4 +146,4 @@ TEST(layer_norm, across_devices_is_refused_and_names_both) {
   EXPECT_TRUE(contains(message, "cpu") && contains(message, "cuda:0")) << message;
 }
 
-}  // namespace
+}  // namespace normalization_test

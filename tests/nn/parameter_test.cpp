@@ -10,7 +10,7 @@
 
 #include "../support/devices.hpp"
 
-namespace {
+namespace parameter_test {
 
 using topos::nn::parameter;
 
@@ -44,4 +44,4 @@ TEST(parameter, gives_its_values_until_they_are_taken) {
   EXPECT_THROW(static_cast<void>(p.take()), topos::invalid_argument);
 }
 
-}  // namespace
+}  // namespace parameter_test

@@ -12,7 +12,7 @@
 #include "../support/devices.hpp"
 #include "../support/torch_case.hpp"
 
-namespace {
+namespace pooling_test {
 
 using support::on_each_device;
 using support::torch_case;
@@ -106,4 +106,4 @@ TEST(mean_pool, across_devices_is_refused) {
                topos::device_mismatch);
 }
 
-}  // namespace
+}  // namespace pooling_test

@@ -11,7 +11,7 @@
 
 #include "../support/devices.hpp"
 
-namespace {
+namespace sequences_test {
 
 using support::on_each_device;
 using topos::index_t;
@@ -51,4 +51,4 @@ TEST(sequences, of_lengths_that_cannot_be_are_refused) {
   EXPECT_EQ(sequences(std::vector<index_t>{most}, topos::cpu()).rows(), most);
 }
 
-}  // namespace
+}  // namespace sequences_test

@@ -9,7 +9,7 @@
 
 #include "jax_numbers.hpp"
 
-namespace {
+namespace categorical_test {
 
 namespace random = topos::random;
 using topos::shape;
@@ -62,4 +62,4 @@ TEST(categorical_numbers, refuse_an_axis_that_is_not_there) {
   EXPECT_THROW((void)random::categorical(random::key{0}, logits, 1), topos::out_of_range);
 }
 
-}  // namespace
+}  // namespace categorical_test

@@ -9,7 +9,7 @@
 
 #include "jax_numbers.hpp"
 
-namespace {
+namespace choice_test {
 
 namespace random = topos::random;
 using topos::index_t;
@@ -88,4 +88,4 @@ TYPED_TEST(weighted_choice, never_takes_what_weighs_nothing) {
   });
 }
 
-}  // namespace
+}  // namespace choice_test

@@ -9,7 +9,7 @@
 
 #include "jax_numbers.hpp"
 
-namespace {
+namespace elements_test {
 
 namespace lane = topos::lane;
 namespace random = topos::random;
@@ -118,4 +118,4 @@ TEST(random_elements, of_partitionable_layout_count_beyond_two_to_the_32) {
   expect_elements(words, words.lanes(carry, lane::all{}), carry, size);
 }
 
-}  // namespace
+}  // namespace elements_test

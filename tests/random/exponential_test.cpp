@@ -9,7 +9,7 @@
 #include "../support/types.hpp"
 #include "jax_numbers.hpp"
 
-namespace {
+namespace exponential_test {
 
 namespace random = topos::random;
 using topos::shape;
@@ -37,4 +37,4 @@ TYPED_TEST(exponential, gumbel_is_that_of_jax) {
   });
 }
 
-}  // namespace
+}  // namespace exponential_test

@@ -8,7 +8,7 @@
 
 #include "jax_numbers.hpp"
 
-namespace {
+namespace gamma_test {
 
 namespace random = topos::random;
 using topos::shape;
@@ -55,4 +55,4 @@ TEST(gamma_numbers, refuse_what_does_not_fit_their_shape) {
   EXPECT_TRUE(support::contains(text, "gamma: alpha (3,)")) << text;
 }
 
-}  // namespace
+}  // namespace gamma_test

@@ -10,7 +10,7 @@
 #include "../support/types.hpp"
 #include "jax_numbers.hpp"
 
-namespace {
+namespace integers_test {
 
 namespace random = topos::random;
 using topos::index_t;
@@ -141,4 +141,4 @@ TYPED_TEST(bernoulli, takes_a_probability_for_each_element) {
   });
 }
 
-}  // namespace
+}  // namespace integers_test

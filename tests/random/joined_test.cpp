@@ -12,7 +12,7 @@
 
 #include "../support/devices.hpp"
 
-namespace {
+namespace joined_test {
 
 using support::values_of;
 using topos::index_t;
@@ -52,4 +52,4 @@ TEST(random_leaves, that_broadcast_keep_their_numbers) {
   });
 }
 
-}  // namespace
+}  // namespace joined_test

@@ -9,7 +9,7 @@
 
 #include "jax_numbers.hpp"
 
-namespace {
+namespace key_test {
 
 namespace random = topos::random;
 using random::key;
@@ -79,4 +79,4 @@ TEST(key, chains_of_splits_and_folds_are_those_of_jax) {
   }
 }
 
-}  // namespace
+}  // namespace key_test

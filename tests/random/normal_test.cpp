@@ -9,7 +9,7 @@
 #include "../support/types.hpp"
 #include "jax_numbers.hpp"
 
-namespace {
+namespace normal_test {
 
 namespace random = topos::random;
 using topos::shape;
@@ -41,4 +41,4 @@ TYPED_TEST(normal, between_bounds_is_that_of_jax) {
       });
 }
 
-}  // namespace
+}  // namespace normal_test

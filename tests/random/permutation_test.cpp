@@ -8,7 +8,7 @@
 
 #include "jax_numbers.hpp"
 
-namespace {
+namespace permutation_test {
 
 namespace random = topos::random;
 using topos::index_t;
@@ -70,4 +70,4 @@ TEST(order_of_words, keeps_equal_ones_in_their_order) {
   });
 }
 
-}  // namespace
+}  // namespace permutation_test

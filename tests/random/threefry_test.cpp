@@ -6,7 +6,7 @@
 
 #include <topos/random/threefry.hpp>
 
-namespace {
+namespace threefry_test {
 
 namespace lane = topos::lane;
 using word = std::uint32_t;
@@ -57,4 +57,4 @@ TEST(threefry, gives_the_same_in_each_lane) {
   }
 }
 
-}  // namespace
+}  // namespace threefry_test

@@ -10,7 +10,7 @@
 #include "../support/types.hpp"
 #include "jax_numbers.hpp"
 
-namespace {
+namespace uniform_test {
 
 namespace random = topos::random;
 using topos::index_t;
@@ -106,4 +106,4 @@ TEST(uniform_numbers, refuse_a_negative_extent) {
   EXPECT_THROW((void)random::bits(random::key{0}, {-1}), topos::shape_mismatch);
 }
 
-}  // namespace
+}  // namespace uniform_test

@@ -18,7 +18,7 @@
 
 #include "../support/folders.hpp"
 
-namespace {
+namespace encoder_test {
 
 using sentence_encoder::embedding;
 using sentence_encoder::encoder;
@@ -123,4 +123,4 @@ TEST(encoder, names_the_file_that_is_missing) {
   }
 }
 
-}  // namespace
+}  // namespace encoder_test

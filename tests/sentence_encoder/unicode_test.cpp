@@ -14,7 +14,7 @@
 
 #include "../support/folders.hpp"
 
-namespace {
+namespace unicode_test {
 
 using sentence_encoder::take_code_point;
 using sentence_encoder::word;
@@ -154,4 +154,4 @@ TEST(word_reader, makes_the_peers_words_of_every_code_point) {
   EXPECT_EQ(lines, 0x110u);
 }
 
-}  // namespace
+}  // namespace unicode_test

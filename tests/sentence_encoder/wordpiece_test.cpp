@@ -19,7 +19,7 @@
 
 #include "../support/folders.hpp"
 
-namespace {
+namespace wordpiece_test {
 
 using sentence_encoder::wordpiece;
 using ids = std::vector<std::int32_t>;
@@ -223,4 +223,4 @@ TEST_F(wordpiece_of_the_model, may_be_shared_between_threads) {
   for (const auto& result : results) EXPECT_EQ(result, expected);
 }
 
-}  // namespace
+}  // namespace wordpiece_test

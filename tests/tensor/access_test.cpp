@@ -10,7 +10,7 @@
 
 #include "../support/devices.hpp"
 
-namespace {
+namespace access_test {
 
 using support::on_each_device;
 using topos::tensor;
@@ -111,4 +111,4 @@ TEST(device_put, takes_an_expression) {
   });
 }
 
-}  // namespace
+}  // namespace access_test

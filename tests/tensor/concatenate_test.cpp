@@ -11,7 +11,7 @@
 
 #include "../support/devices.hpp"
 
-namespace {
+namespace concatenate_test {
 
 using support::contains;
 using support::on_each_device;
@@ -132,4 +132,4 @@ TEST(concatenate, across_devices_is_refused_and_names_both) {
   EXPECT_TRUE(contains(message, "cpu") && contains(message, "cuda:0")) << message;
 }
 
-}  // namespace
+}  // namespace concatenate_test

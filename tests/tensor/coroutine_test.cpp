@@ -18,7 +18,7 @@
 #include "../async/gate.hpp"
 #include "../support/devices.hpp"
 
-namespace {
+namespace coroutine_test {
 
 using support::on_each_device;
 using topos::tensor;
@@ -98,4 +98,4 @@ TEST(coroutine, many_wait_at_once) {
   }
 }
 
-}  // namespace
+}  // namespace coroutine_test

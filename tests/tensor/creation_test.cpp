@@ -14,7 +14,7 @@
 #include "../support/devices.hpp"
 #include "../support/types.hpp"
 
-namespace {
+namespace creation_test {
 
 using support::on_each_device;
 using support::values_of;
@@ -106,4 +106,4 @@ TEST(creation_functions, use_the_default_device) {
   });
 }
 
-}  // namespace
+}  // namespace creation_test

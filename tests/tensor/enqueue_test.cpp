@@ -121,11 +121,6 @@ struct counts {
   }
 };
 
-}  // namespace enqueue_test
-
-namespace {
-
-using namespace enqueue_test;
 using support::on_each_device;
 using support::values_of;
 using topos::enqueue;
@@ -347,4 +342,4 @@ TEST(enqueue, functor_for_the_cpu_alone_is_refused_on_a_gpu) {
   EXPECT_THROW(enqueue(topos::gpu(), reads(), writes(y), on_the_cpu{&ran}), topos::not_supported);
 }
 
-}  // namespace
+}  // namespace enqueue_test

@@ -13,7 +13,7 @@
 
 #include "../support/devices.hpp"
 
-namespace {
+namespace eval_test {
 
 using support::on_each_device;
 using support::values_of;
@@ -72,4 +72,4 @@ TEST(eval, a_failed_input_fails_only_what_reads_it) {
   EXPECT_THROW(failed.block_until_ready(), std::domain_error);
 }
 
-}  // namespace
+}  // namespace eval_test

@@ -10,7 +10,7 @@
 
 #include "../support/devices.hpp"
 
-namespace {
+namespace explain_test {
 
 using topos::explain;
 
@@ -53,4 +53,4 @@ TEST(explain, is_printed_in_a_line) {
   EXPECT_EQ(text.str().find("1 kernel, reads 16 bytes, writes 16 bytes; on cpu"), 0) << text.str();
 }
 
-}  // namespace
+}  // namespace explain_test

@@ -16,7 +16,7 @@
 #include "../support/types.hpp"
 #include "reduction_case.hpp"
 
-namespace {
+namespace extremum_test {
 
 using support::contains;
 using support::on_each_device;
@@ -172,4 +172,4 @@ TEST(extremum, of_nothing_is_refused) {
   EXPECT_EQ(eval(argmax(none, 1)).shape(), (shape<1>{0})) << "no result is asked for";
 }
 
-}  // namespace
+}  // namespace extremum_test

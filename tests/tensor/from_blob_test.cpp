@@ -15,7 +15,7 @@
 
 #include "../support/devices.hpp"
 
-namespace {
+namespace from_blob_test {
 
 using support::contains;
 using support::refusal;
@@ -122,4 +122,4 @@ TEST(from_blob, overflowing_shape_is_refused) {
   EXPECT_THROW(static_cast<void>(from_blob(&value, shape<1>{huge})), topos::shape_mismatch);
 }
 
-}  // namespace
+}  // namespace from_blob_test

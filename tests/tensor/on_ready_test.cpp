@@ -17,7 +17,7 @@
 #include "../async/gate.hpp"
 #include "../support/devices.hpp"
 
-namespace {
+namespace on_ready_test {
 
 using support::on_each_device;
 using support::values_of;
@@ -142,4 +142,4 @@ TEST(on_ready, in_place_work_is_ready) {
   EXPECT_EQ(calls, 1);
 }
 
-}  // namespace
+}  // namespace on_ready_test

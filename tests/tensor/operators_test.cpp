@@ -13,7 +13,7 @@
 #include <topos/tensor/eval.hpp>
 #include <topos/tensor/reduction.hpp>
 
-namespace {
+namespace operators_test {
 
 using topos::range;
 using topos::tensor;
@@ -135,4 +135,4 @@ TEST_F(operators, results_that_are_evaluated_together_name_the_call) {
   }
 }
 
-}  // namespace
+}  // namespace operators_test

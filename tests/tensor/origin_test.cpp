@@ -13,7 +13,7 @@
 
 #include "../support/devices.hpp"
 
-namespace {
+namespace origin_test {
 
 using support::on_each_device;
 using topos::tensor;
@@ -93,4 +93,4 @@ TEST(origin, first_one_stays) {
   EXPECT_STREQ(copy.origin()->operation, "first");
 }
 
-}  // namespace
+}  // namespace origin_test

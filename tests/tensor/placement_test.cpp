@@ -14,7 +14,7 @@
 
 #include "../support/devices.hpp"
 
-namespace {
+namespace placement_test {
 
 using support::on_each_device;
 using support::values_of;
@@ -128,4 +128,4 @@ TEST(placement, item_is_the_only_element) {
   });
 }
 
-}  // namespace
+}  // namespace placement_test

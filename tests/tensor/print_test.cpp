@@ -19,7 +19,7 @@
 #include "../support/devices.hpp"
 #include "../support/folders.hpp"
 
-namespace {
+namespace print_test {
 
 using support::on_each_device;
 using topos::index_t;
@@ -188,4 +188,4 @@ TEST(print, is_formattable) {
 }
 #endif
 
-}  // namespace
+}  // namespace print_test

@@ -20,7 +20,7 @@
 #include "../support/types.hpp"
 #include "reduction_case.hpp"
 
-namespace {
+namespace reduction_test {
 
 using support::contains;
 using support::on_each_device;
@@ -344,4 +344,4 @@ TEST(reduction, of_what_failed_has_failed) {
   });
 }
 
-}  // namespace
+}  // namespace reduction_test

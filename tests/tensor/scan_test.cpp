@@ -18,7 +18,7 @@
 #include "../support/types.hpp"
 #include "reduction_case.hpp"
 
-namespace {
+namespace scan_test {
 
 using support::contains;
 using support::on_each_device;
@@ -168,4 +168,4 @@ TEST(scan, refuses_axes_that_are_not_there) {
       contains(refusal<topos::out_of_range>([&] { static_cast<void>(cumsum(x, 1)); }), "cumsum"));
 }
 
-}  // namespace
+}  // namespace scan_test

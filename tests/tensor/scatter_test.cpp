@@ -13,7 +13,7 @@
 #include "../support/devices.hpp"
 #include "../support/types.hpp"
 
-namespace {
+namespace scatter_test {
 
 using support::contains;
 using support::on_each_device;
@@ -115,4 +115,4 @@ TEST(scatter_add, refuses_updates_that_are_no_rows) {
   EXPECT_TRUE(contains(message, "(4, 2)") && contains(message, "(4, 3)")) << message;
 }
 
-}  // namespace
+}  // namespace scatter_test

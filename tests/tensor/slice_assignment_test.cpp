@@ -16,7 +16,7 @@
 #include "../async/gate.hpp"
 #include "../support/devices.hpp"
 
-namespace {
+namespace slice_assignment_test {
 
 using support::contains;
 using support::on_each_device;
@@ -293,4 +293,4 @@ TEST(slice_assignment, of_nothing_changes_nothing) {
   });
 }
 
-}  // namespace
+}  // namespace slice_assignment_test

@@ -16,7 +16,7 @@
 #include "../support/types.hpp"
 #include "reduction_case.hpp"
 
-namespace {
+namespace softmax_test {
 
 using support::contains;
 using support::on_each_device;
@@ -144,4 +144,4 @@ TEST(softmax, refuses_axes_that_are_not_there) {
       contains(refusal<topos::out_of_range>([&] { static_cast<void>(softmax(x, 1)); }), "softmax"));
 }
 
-}  // namespace
+}  // namespace softmax_test

@@ -18,7 +18,7 @@
 #include "../support/types.hpp"
 #include "reduction_case.hpp"
 
-namespace {
+namespace sort_test {
 
 using support::contains;
 using support::on_each_device;
@@ -183,4 +183,4 @@ TEST(sort, refuses_what_is_not_there) {
   EXPECT_THROW(static_cast<void>(topk(x, -1)), topos::invalid_argument);
 }
 
-}  // namespace
+}  // namespace sort_test

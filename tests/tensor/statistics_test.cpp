@@ -16,7 +16,7 @@
 #include "../support/types.hpp"
 #include "reduction_case.hpp"
 
-namespace {
+namespace statistics_test {
 
 using support::contains;
 using support::on_each_device;
@@ -132,4 +132,4 @@ TEST(statistics, dot_multiplies_vectors) {
   });
 }
 
-}  // namespace
+}  // namespace statistics_test

@@ -20,7 +20,7 @@
 #include "../async/gate.hpp"
 #include "../support/devices.hpp"
 
-namespace {
+namespace tensor_test {
 
 using support::contains;
 using support::on_each_device;
@@ -260,4 +260,4 @@ TEST_F(tensor_death, computing_after_the_runtime_is_refused) {
   EXPECT_EXIT(compute_after_the_runtime(), testing::ExitedWithCode(0), "");
 }
 
-}  // namespace
+}  // namespace tensor_test

@@ -17,7 +17,7 @@
 
 #include "../support/devices.hpp"
 
-namespace {
+namespace transfer_guard_test {
 
 using topos::transfer;
 using topos::transfer_guard;
@@ -107,4 +107,4 @@ TEST(transfer_guard, watches_over_copies_between_devices) {
   EXPECT_THROW((void)(topos::ones<float, 0>({}, topos::gpu()).item()), topos::transfer_forbidden);
 }
 
-}  // namespace
+}  // namespace transfer_guard_test
