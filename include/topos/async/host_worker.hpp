@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <topos/async/work.hpp>
 #include <topos/backend/host.hpp>
 #include <topos/core/error.hpp>
 #include <topos/core/spinner.hpp>
@@ -30,7 +31,7 @@ namespace topos::detail {
 class host_worker {
  public:
   explicit host_worker(int index, bool in_place = false)
-      : stream_(index, in_place), in_place_(index, true), thread_([this] { work(); }) {}
+      : stream_(index, in_place), in_place_(index, true), thread_([this] { work_off(); }) {}
 
   /// Finishes what is queued.
   ~host_worker() {
@@ -63,7 +64,7 @@ class host_worker {
   /// Queues `task(stream)` and returns its ticket; calls `announce(ticket)` before it may start.
   template <class Announce, class Task>
   std::uint64_t submit(Announce&& announce, Task task) {
-    auto made = std::make_unique<concrete<Task>>(std::move(task));
+    auto made = std::make_unique<work_of<Task>>(std::move(task));
     std::uint64_t ticket = 0;
     {
       const std::lock_guard lock(mutex_);
@@ -113,18 +114,6 @@ class host_worker {
   void drain() { wait(submitted()); }
 
  private:
-  struct task {
-    virtual ~task() = default;
-    virtual void run(const backend::host::stream& stream) = 0;
-  };
-
-  template <class Function>
-  struct concrete final : task {
-    explicit concrete(Function f) : function(std::move(f)) {}
-    void run(const backend::host::stream& stream) override { function(stream); }
-    Function function;
-  };
-
   [[nodiscard]] bool idle() const noexcept {
     return completed_.load(std::memory_order_acquire) == submitted_.load(std::memory_order_acquire);
   }
@@ -134,13 +123,13 @@ class host_worker {
     return in_place_thread_.load(std::memory_order_relaxed) == std::this_thread::get_id();
   }
 
-  void work() {
+  void work_off() {
     const backend::host::thread_limit own_core(stream_);
     // Work often comes in turns with waiting for it. Who waited wakes within some 50 us, and is to
     // find this thread awake: waking it takes the caller 10 us.
     spinner spin(std::chrono::microseconds(150), false);
     for (;;) {
-      std::unique_ptr<task> next;
+      std::unique_ptr<work> next;
       (void)spin([&] { return !idle(); });
       {
         std::unique_lock lock(mutex_);
@@ -174,7 +163,7 @@ class host_worker {
   std::mutex running_;
   std::condition_variable wake_;
   std::condition_variable done_;
-  std::deque<std::unique_ptr<task>> pending_;
+  std::deque<std::unique_ptr<work>> pending_;
   std::multimap<std::uint64_t, std::function<void()>> followers_;
   std::atomic<std::uint64_t> submitted_{0};
   std::atomic<std::uint64_t> completed_{0};

@@ -289,7 +289,10 @@ struct right_shift_op {
     using U = std::make_unsigned_t<T>;
     const auto by = static_cast<U>(b);
     if (by < 8 * sizeof(T)) return static_cast<T>(a >> by);
-    return a < T(0) ? static_cast<T>(-1) : T(0);
+    if constexpr (std::is_signed_v<T>) {
+      if (a < T(0)) return T(-1);
+    }
+    return T(0);
   }
 };
 

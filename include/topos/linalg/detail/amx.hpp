@@ -62,8 +62,7 @@ inline constexpr index_t sums_of_tile = 4 * sums_of_place;
     if ((b & wide) != wide || (c & permutes) == 0 || (d & units) != units) return false;
     constexpr unsigned saved = 0x600e6;  // what the system saves: all of AVX-512's, and tiles
     unsigned low = 0;
-    unsigned high = 0;
-    asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    asm volatile("xgetbv" : "=a"(low) : "c"(0) : "edx");
     if ((low & saved) != saved) return false;
     constexpr long request_permission = 0x1023;  // ARCH_REQ_XCOMP_PERM
     constexpr long tile_data = 18;               // XFEATURE_XTILEDATA
