@@ -4,6 +4,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include <cstdint>
 #include <topos/tensor/enqueue.hpp>
 #include <topos/topos.hpp>
 
@@ -83,6 +84,29 @@ void products(benchmark::State& state) {
   bench::moves<T>(state, 3 * count);
 }
 
+void power(benchmark::State& state) {
+  const auto x = bench::varied<1>({count}, 0.0f, 100.0f);
+  bench::until_ready(state, [&] { return tensor<float, 1>(pow(x, 2.2f)); });
+  bench::moves(state, 2 * count);
+}
+
+void remainder(benchmark::State& state) {
+  const auto x = bench::varied<1>({count}, -1.0f);
+  const auto y = bench::varied<1>({count});
+  bench::until_ready(state, [&] { return tensor<float, 1>(x % y); });
+  bench::moves(state, 3 * count);
+}
+
+void maximum_of_bytes(benchmark::State& state) {
+  using byte = std::uint8_t;
+  const tensor<byte, 1> x(topos::astype<byte>(bench::varied<1>({count}, 0.0f, 255.0f)));
+  const tensor<byte, 1> y(topos::astype<byte>(bench::varied<1>({count}, 0.0f, 100.0f)));
+  x.block_until_ready();
+  y.block_until_ready();
+  bench::until_ready(state, [&] { return tensor<byte, 1>(maximum(x, y)); });
+  bench::moves<byte>(state, 3 * count);
+}
+
 const bench::on_each_device registered[]{
     {"map/linspace_sqrt_log", "10000000", linspace_sqrt_log},
     {"map/sqrt_log", "10000000", sqrt_log},
@@ -90,6 +114,9 @@ const bench::on_each_device registered[]{
     {"map/copy", "100000000", copy, bench::timing::real, "kokkos"},
     {"map/powers", "100000000", powers},
     {"map/where", "10000000", select},
+    {"map/power", "10000000", power},
+    {"map/remainder", "10000000", remainder},
+    {"map/maximum", "10000000", maximum_of_bytes, bench::timing::real, "topos", "u8"},
     {"map/products", "10000000", products<topos::bf16>, bench::timing::real, "topos", "bf16"},
     {"map/products", "10000000", products<topos::f16>, bench::timing::real, "topos", "f16"},
 };

@@ -49,6 +49,9 @@ class jax_peer:
         def halves(count, dtype, operands):
             return lambda: tuple(x.astype(dtype) for x in products(count)()[:operands])
 
+        def octets(count):
+            return lambda: tuple((jnp.abs(x) * 50).astype(jnp.uint8) for x in products(count)())
+
         million, whole = 1_000_000, (10_000, 10_000)
         sixteen_bits = {"bf16": jnp.bfloat16, "f16": jnp.float16}
         self.workloads = {
@@ -76,6 +79,9 @@ class jax_peer:
                 lambda: (*normal(2500, 4000)(), *normal(4000)(), *normal(2500, 1)()), lambda x, row, column: x + row + column
             ),
             "map/where/10000000": workload(products(10 * million), lambda x, y: jnp.where(x > 0, x, y)),
+            "map/power/10000000": workload(positive(10 * million), lambda x: x**2.2),
+            "map/remainder/10000000": workload(products(10 * million), jnp.remainder),
+            "map/maximum/10000000/u8": workload(octets(10 * million), jnp.maximum),
             "scan/cumsum/10000000": workload(normal(10 * million), jnp.cumsum),
             "sort/sort/10000000": workload(normal(10 * million), jnp.sort),
             **{f"matmul/{n}": workload(products(n, n), jnp.matmul) for n in (256, 1024, 2048)},

@@ -32,6 +32,9 @@ class torch_peer:
         def halves(count, dtype, operands):
             return lambda: tuple(x.to(dtype) for x in products(count)()[:operands])
 
+        def octets(count):
+            return lambda: tuple((torch.abs(x) * 50).to(torch.uint8) for x in products(count)())
+
         million, whole = 1_000_000, (10_000, 10_000)
         sixteen_bits = {"bf16": torch.bfloat16, "f16": torch.float16}
         self.workloads = {
@@ -60,6 +63,9 @@ class torch_peer:
                 lambda: (*normal(2500, 4000)(), *normal(4000)(), *normal(2500, 1)()), lambda x, row, column: x + row + column
             ),
             "map/where/10000000": workload(products(10 * million), lambda x, y: torch.where(x > 0, x, y)),
+            "map/power/10000000": workload(lambda: (torch.rand(10 * million) * 100,), lambda x: x**2.2),
+            "map/remainder/10000000": workload(products(10 * million), torch.remainder),
+            "map/maximum/10000000/u8": workload(octets(10 * million), torch.maximum),
             "scan/cumsum/10000000": workload(normal(10 * million), lambda x: torch.cumsum(x, 0)),
             "sort/sort/10000000": workload(normal(10 * million), lambda x: torch.sort(x).values),
             **{f"matmul/{n}": workload(products(n, n), torch.matmul) for n in (256, 1024, 2048)},

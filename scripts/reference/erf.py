@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Prints the coefficients of include/topos/expr/detail/xsimd_erf.hpp.
+"""Prints the coefficients of include/topos/expr/detail/xsimd_erf.hpp, and of erfc in xsimd_by_double.hpp.
 
     erf.py
 
 Needs mpmath. All are polynomials through the Chebyshev nodes of their interval: of double, erf(x)/x in u = x^2 on [0, 1]
-and exp(x^2) erfc(x) in t = (x - 2)/(x + 2) on [1, 6]; of float, (erf(c + r) - erf(c))/r in r on [-2/15, 2/15], where c is
+and exp(x^2) erfc(x) in t = (x - 2)/(x + 2) on [1, 6], and on [0, 10.1] for erfc of float; of float, (erf(c + r) - erf(c))/r in r on [-2/15, 2/15], where c is
 of the numbers near i/3.75, for i from 0 to 15, that whose erf is nearest to a float.
 """
 import math
@@ -74,6 +74,7 @@ def main():
     for name, coefficients in (
         ("near", through_chebyshev_nodes(near, mp.mpf(0), mp.mpf(1), 11)),
         ("far", through_chebyshev_nodes(far, -third, mp.mpf(1) / 2, 14)),
+        ("erfc", through_chebyshev_nodes(far, mp.mpf(-1), mp.mpf(81) / 121, 14)),
     ):
         print(f"{name}: " + ", ".join(repr(float(c)) for c in coefficients))
     for name, row in zip(("c", "erf(c)", "r", "r^2", "r^3", "r^4", "r^5"), zip(*pieces())):

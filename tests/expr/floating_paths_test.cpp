@@ -37,7 +37,14 @@ TYPED_TEST(floating_paths, of_roots_signs_and_rounding_agree) {
   expect_same_on_all_paths<T>("minimum", [](auto x, auto y) { return minimum(x, y); });
   expect_same_on_all_paths<T>("maximum", [](auto x, auto y) { return maximum(x, y); });
   expect_same_on_all_paths<T>("clip", [](auto x, auto y) { return clip(x, -1, y); });
+  expect_same_on_all_paths<T>("sign", [](auto x, auto y) { return sign(x) + sign(y); });
+  expect_same_on_all_paths<T>("copysign", [](auto x, auto y) { return copysign(x, y); });
+  expect_same_on_all_paths<T>("fmax", [](auto x, auto y) { return fmax(x, y); });
+  expect_same_on_all_paths<T>("fmin", [](auto x, auto y) { return fmin(x, y); });
+  expect_same_on_all_paths<T>("fdim", [](auto x, auto y) { return fdim(x, y); });
+  expect_same_on_all_paths<T>("fmod", [](auto x, auto y) { return fmod(x, y); });
   expect_same_on_all_paths<T>("remainder", [](auto x, auto y) { return x % y; });
+  expect_same_on_all_paths<T>("floor_divide", [](auto x, auto y) { return floor_divide(x, y); });
   expect_same_on_all_paths<T>("pow", [](auto x, auto y) { return pow(x, 5) + pow(y, 0.5); });
 }
 

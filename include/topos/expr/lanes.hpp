@@ -32,6 +32,7 @@ KOKKOS_FORCEINLINE_FUNCTION T rounded(T x) {
 
 #if TOPOS_HAS_XSIMD
 #include <topos/expr/detail/half_lanes.hpp>
+#include <topos/expr/detail/xsimd_by_double.hpp>
 #include <topos/expr/detail/xsimd_erf.hpp>
 #include <topos/expr/detail/xsimd_lanes.hpp>
 #include <topos/expr/detail/xsimd_log.hpp>
@@ -123,6 +124,7 @@ struct stored {
 template <class Function, class... B>
 auto each_of(const Function& function, const stored<B>&... batches) {
   using T = decltype(function(value_t<B>{}...));
+  lane::before_calls();
   return generate<T>([&](index_t i) { return function(batches.values[i]...); });
 }
 

@@ -14,6 +14,17 @@ namespace topos::detail {
 
 namespace host_rows {
 
+// One by one. The row is this function's own: a store of bytes could change any other, and keeps
+// compilers from making lanes of the loop.
+template <class T, class Row>
+[[gnu::noinline]] void assign_each(T* out, index_t step, Row row, index_t first, index_t last) {
+  if (step == 1) {
+    for (index_t j = first; j < last; ++j) out[j] = row[j];
+  } else {
+    for (index_t j = first; j < last; ++j) out[j * step] = row[j];
+  }
+}
+
 // A function of its own, so that its loop has all registers.
 template <class T, class Row>
 [[gnu::noinline]] void assign_dense(T* out, const Row& row, index_t first, index_t last) {
@@ -22,19 +33,19 @@ template <class T, class Row>
     for (; j + Row::width <= last; j += Row::width) lane::store(out + j, row.lanes(j, lane::all{}));
     if (j < last) lane::store_partial(out + j, row.lanes(j, last - j), last - j);
   } else {
-    for (index_t j = first; j < last; ++j) out[j] = row[j];
+    assign_each(out, 1, row, first, last);
   }
 }
 
 template <class T, class Elements>
 inline void assign_dense(T* out, const strided_row<Elements>& row, index_t first, index_t last) {
-  for (index_t j = first; j < last; ++j) out[j] = row[j];  // lanes would be gathered one by one
+  assign_each(out, 1, row, first, last);  // lanes would be gathered one by one
 }
 
 template <class T, class Row>
 inline void assign(T* out, index_t step, const Row& row, index_t first, index_t last) {
   if (step != 1) {
-    for (index_t j = first; j < last; ++j) out[j * step] = row[j];
+    assign_each(out, step, row, first, last);
   } else if (row.is_dense()) {
     assign_dense(out, row.dense(), first, last);
   } else {
@@ -158,6 +169,14 @@ inline auto reduce_scalars(const Op& op, const Row& row, index_t first, index_t 
   return chain[0];
 }
 
+// Of integers, whose order is free: compilers make lanes of the loop.
+template <class Op, class Row>
+[[gnu::noinline]] auto reduce_integers(const Op& op, Row row, index_t first, index_t last) {
+  typename Row::value_type result = row[first];
+  for (index_t j = first + 1; j < last; ++j) result = op(result, row[j]);
+  return result;
+}
+
 template <class Op, class Row>
 constexpr bool reduces_lanes() {
   // Of sixteen-bit floats only what needs no rounding.
@@ -182,6 +201,8 @@ template <class Op, class Row>
 inline typename Row::value_type reduce_rest(const Op& op, const Row& row, index_t first,
                                             index_t last) {
   constexpr bool by_lanes = reduces_lanes<Op, Row>();
+  if constexpr (!by_lanes && std::is_integral_v<typename Row::value_type>)
+    return reduce_integers(op, row, first, last);
   constexpr index_t straight = links * chains * (by_lanes ? Row::width : 1);
   if (last - first > straight) {
     const index_t middle = first + (last - first + 2 * straight - 1) / (2 * straight) * straight;

@@ -22,6 +22,9 @@ using wrapping_t = std::conditional_t<
 
 template <class B>
 concept floating_lanes = lane::numbers<B> && std::floating_point<lane::value_t<B>>;
+template <class B>
+concept float_lanes = lane::numbers<B> && std::same_as < lane::value_t<B>,
+float > ;
 
 struct negate_op : widening {
   template <class T>
@@ -137,6 +140,20 @@ struct floor_divide_op : widening {
       return quotient - floor > T(0.5) ? floor + T(1) : floor;
     }
   }
+  template <floating_lanes B>
+  B lanes(const B& a, const B& b) const requires(lane::has_fma) {
+    using T = lane::value_t<B>;
+    const B zero = lane::splat(T(0));
+    const B one = lane::splat(T(1));
+    const B rest = lane::fmod(a, b);
+    const B cut = (a - rest) / b;
+    const auto below = lane::differs(b < zero, rest < zero) & !(rest == zero);
+    const B quotient = lane::select(below, cut - one, cut);
+    const B floor = lane::floor(quotient);
+    const B nearest = lane::select(quotient - floor > lane::splat(T(0.5)), floor + one, floor);
+    const B of_sign = lane::select(quotient == zero, lane::copysign(zero, a / b), nearest);
+    return lane::select(b == zero, a / b, of_sign);
+  }
 };
 
 /// What floor division leaves: of the sign of the divisor.
@@ -156,6 +173,13 @@ struct remainder_op : widening {
       if (rest == T(0)) return Kokkos::copysign(T(0), b);
       return (rest < T(0)) != (b < T(0)) ? rest + b : rest;
     }
+  }
+  template <floating_lanes B>
+  B lanes(const B& a, const B& b) const requires(lane::has_fma) {
+    const B zero = lane::splat(lane::value_t<B>(0));
+    const B rest = lane::fmod(a, b);
+    const B of_sign = lane::select(lane::differs(rest < zero, b < zero), rest + b, rest);
+    return lane::select(rest == zero, lane::copysign(zero, b), of_sign);
   }
 };
 
@@ -197,6 +221,12 @@ struct sign_op : widening {
       return static_cast<T>(x != T(0));
     else
       return x > T(0) ? T(1) : x < T(0) ? T(-1) : x;
+  }
+  template <floating_lanes B>
+  B lanes(const B& x) const {
+    const B zero = lane::splat(lane::value_t<B>(0));
+    const B one = lane::splat(lane::value_t<B>(1));
+    return lane::select(x > zero, one, lane::select(x < zero, zero - one, x));
   }
 };
 

@@ -17,7 +17,6 @@ namespace topos::detail {
       return Kokkos::name(x);                           \
     }                                                   \
   };
-TOPOS_FUNCTION(erfc)
 TOPOS_FUNCTION(lgamma)
 TOPOS_FUNCTION(tgamma)
 #undef TOPOS_FUNCTION
@@ -61,21 +60,86 @@ TOPOS_FUNCTION(tanh)
 TOPOS_FUNCTION(trunc)
 #undef TOPOS_FUNCTION
 
+struct erfc_op : widening {
+  template <class T>
+  KOKKOS_FUNCTION T operator()(T x) const {
+    return Kokkos::erfc(x);
+  }
+  template <float_lanes B>
+  B lanes(const B& x) const {
+    return lane::erfc(x);
+  }
+};
+
 #define TOPOS_FUNCTION(name)                       \
   struct name##_op : widening {                    \
     template <class T>                             \
     KOKKOS_FUNCTION T operator()(T a, T b) const { \
       return Kokkos::name(a, b);                   \
     }                                              \
+    template <floating_lanes B>                    \
+    B lanes(const B& a, const B& b) const {        \
+      return lane::name(a, b);                     \
+    }                                              \
   };
+TOPOS_FUNCTION(atan2)
 TOPOS_FUNCTION(copysign)
-TOPOS_FUNCTION(fdim)
-TOPOS_FUNCTION(fmax)
-TOPOS_FUNCTION(fmin)
-TOPOS_FUNCTION(fmod)
 TOPOS_FUNCTION(hypot)
-TOPOS_FUNCTION(nextafter)
 #undef TOPOS_FUNCTION
+
+struct fmod_op : widening {
+  template <class T>
+  KOKKOS_FUNCTION T operator()(T a, T b) const {
+    return Kokkos::fmod(a, b);
+  }
+  template <floating_lanes B>
+  B lanes(const B& a, const B& b) const requires(lane::has_fma) {
+    return lane::fmod(a, b);
+  }
+};
+
+struct nextafter_op : widening {
+  template <class T>
+  KOKKOS_FUNCTION T operator()(T a, T b) const {
+    return Kokkos::nextafter(a, b);
+  }
+};
+
+/// The larger of two, and the other where one is NaN.
+struct fmax_op : widening {
+  template <class T>
+  KOKKOS_FUNCTION T operator()(T a, T b) const {
+    return a != a || a < b ? b : a;
+  }
+  template <floating_lanes B>
+  B lanes(const B& a, const B& b) const {
+    return lane::select((a == a) & !(a < b), a, b);
+  }
+};
+
+/// The smaller of two, and the other where one is NaN.
+struct fmin_op : widening {
+  template <class T>
+  KOKKOS_FUNCTION T operator()(T a, T b) const {
+    return a != a || b < a ? b : a;
+  }
+  template <floating_lanes B>
+  B lanes(const B& a, const B& b) const {
+    return lane::select((a == a) & !(b < a), a, b);
+  }
+};
+
+/// a - b, or 0 where that is negative.
+struct fdim_op : widening {
+  template <class T>
+  KOKKOS_FUNCTION T operator()(T a, T b) const {
+    return a <= b ? T(0) : a - b;
+  }
+  template <floating_lanes B>
+  B lanes(const B& a, const B& b) const {
+    return lane::select(a <= b, lane::splat(lane::value_t<B>(0)), a - b);
+  }
+};
 
 /// What is left of a number without its whole part, of the number's sign: 0 of an infinity.
 struct fraction_op : widening {
@@ -108,17 +172,6 @@ struct ldexp_op : widening {
   template <class T>
   KOKKOS_FUNCTION T operator()(T x, std::int32_t exponent) const {
     return std::ldexp(x, exponent);
-  }
-};
-
-struct atan2_op : widening {
-  template <class T>
-  KOKKOS_FUNCTION T operator()(T y, T x) const {
-    return Kokkos::atan2(y, x);
-  }
-  template <floating_lanes B>
-  B lanes(const B& y, const B& x) const {
-    return lane::atan2(y, x);
   }
 };
 
@@ -167,6 +220,14 @@ struct logaddexp_op : widening {
     if (difference > T(0)) return a + Kokkos::log1p(Kokkos::exp(-difference));
     if (difference <= T(0)) return b + Kokkos::log1p(Kokkos::exp(difference));
     return difference;  // NaN
+  }
+  template <floating_lanes B>
+  B lanes(const B& a, const B& b) const {
+    using T = lane::value_t<B>;
+    const B difference = a - b;
+    const B least = lane::log1p(lane::exp(-lane::abs(difference)));
+    const B sum = lane::select(difference > lane::splat(T(0)), a, b) + least;
+    return lane::select(a == b, a + lane::splat(T(0.693147180559945309417232121458)), sum);
   }
 };
 
@@ -233,7 +294,11 @@ struct power_op : widening {
   KOKKOS_FUNCTION T operator()(T x) const { return general ? Kokkos::pow(x, exponent) : small(x); }
   template <floating_lanes B>
   B lanes(const B& x) const {
-    return general ? lane::each(*this, x) : small.lanes(x);
+    if (!general) return small.lanes(x);
+    if constexpr (float_lanes<B>)
+      return lane::pow(x, lane::splat(exponent));
+    else
+      return lane::each(*this, x);
   }
 };
 
@@ -254,6 +319,10 @@ struct pow_op : widening {
     } else {
       return Kokkos::pow(a, b);
     }
+  }
+  template <float_lanes B>
+  B lanes(const B& a, const B& b) const {
+    return lane::pow(a, b);
   }
 };
 

@@ -45,6 +45,8 @@ struct batch {
 template <class T>
 inline constexpr index_t width_of = 1;
 
+inline void before_calls() {}
+
 /// Whether a sixteen-bit type has lanes, and lanes rounded to it.
 template <class T>
 inline constexpr bool is_half_with_lanes = false;
@@ -101,10 +103,17 @@ template <class T>
 batch<T> fma(batch<T> a, batch<T> b, batch<T> c) {
   return {std::fma(a.value, b.value, c.value)};
 }
-template <class T>
-batch<T> atan2(batch<T> y, batch<T> x) {
-  return {std::atan2(y.value, x.value)};
-}
+#define TOPOS_LANE_FUNCTION(name)         \
+  template <class T>                      \
+  batch<T> name(batch<T> a, batch<T> b) { \
+    return {std::name(a.value, b.value)}; \
+  }
+TOPOS_LANE_FUNCTION(atan2)
+TOPOS_LANE_FUNCTION(copysign)
+TOPOS_LANE_FUNCTION(fmod)
+TOPOS_LANE_FUNCTION(hypot)
+TOPOS_LANE_FUNCTION(pow)
+#undef TOPOS_LANE_FUNCTION
 template <class T>
 batch<T> max(batch<T> a, batch<T> b) {
   return a.value > b.value ? a : b;
@@ -142,6 +151,7 @@ TOPOS_LANE_FUNCTION(ceil)
 TOPOS_LANE_FUNCTION(cos)
 TOPOS_LANE_FUNCTION(cosh)
 TOPOS_LANE_FUNCTION(erf)
+TOPOS_LANE_FUNCTION(erfc)
 TOPOS_LANE_FUNCTION(exp)
 TOPOS_LANE_FUNCTION(exp2)
 TOPOS_LANE_FUNCTION(expm1)

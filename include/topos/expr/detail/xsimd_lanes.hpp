@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <topos/core/config.hpp>
 #include <type_traits>
@@ -39,6 +40,15 @@ void store(bool* to, const xsimd::batch_bool<T, A>& values) {
 template <class T>
 batch<T> splat(T value) {
   return batch<T>(value);
+}
+
+/// To be called before the C library's functions are, for each lane: some begin with instructions
+/// of SSE, which take ten times as long while the upper halves of registers are in use, and g++
+/// does not see that they are where a function takes lanes by reference and returns them.
+inline void before_calls() {
+#ifdef __AVX__
+  _mm256_zeroupper();
+#endif
 }
 
 template <class T, class A>
@@ -100,6 +110,7 @@ using xsimd::asin;
 using xsimd::asinh;
 using xsimd::atan;
 using xsimd::atanh;
+using xsimd::copysign;
 using xsimd::cos;
 using xsimd::cosh;
 using xsimd::exp2;
@@ -159,24 +170,33 @@ xsimd::batch<T, A> fma(const xsimd::batch<T, A>& a, const xsimd::batch<T, A>& b,
 
 namespace detail {
 
-/// `result`, but for the lanes of a mask, which are computed one by one: where xsimd's own are
-/// wrong.
-template <class T, class A, class Function>
-xsimd::batch<T, A> mended(const xsimd::batch_bool<T, A>& wrong, const xsimd::batch<T, A>& x,
-                          const xsimd::batch<T, A>& result, Function function) {
+template <class T, std::size_t Width>
+struct lanes_in_memory {
+  template <class B>
+  explicit lanes_in_memory(const B& x) {
+    x.store_unaligned(values);
+  }
+  T values[Width];
+};
+
+/// `result`, but for the lanes of a mask, which are `function` of those of x, one by one: where
+/// xsimd's own are wrong.
+template <class T, class A, class Function, class... B>
+xsimd::batch<T, A> mended(const xsimd::batch_bool<T, A>& wrong, const xsimd::batch<T, A>& result,
+                          Function function, const B&... x) {
   if (!xsimd::any(wrong)) [[likely]]
     return result;
   constexpr std::size_t width = xsimd::batch<T, A>::size;
-  bool which[width];
-  T from[width];
-  T to[width];
-  wrong.store_unaligned(which);
-  x.store_unaligned(from);
-  result.store_unaligned(to);
-  for (std::size_t i = 0; i < width; ++i) {
-    if (which[i]) to[i] = function(from[i]);
-  }
-  return xsimd::batch<T, A>::load_unaligned(to);
+  const lanes_in_memory<bool, width> which(wrong);
+  lanes_in_memory<T, width> to(result);
+  const auto mend = [&](const auto&... from) {
+    lane::before_calls();
+    for (std::size_t i = 0; i < width; ++i) {
+      if (which.values[i]) to.values[i] = function(from.values[i]...);
+    }
+  };
+  mend(lanes_in_memory<T, width>(x)...);
+  return xsimd::batch<T, A>::load_unaligned(to.values);
 }
 
 template <class T, class A>
@@ -190,18 +210,18 @@ xsimd::batch_bool<T, A> is_denormal(const xsimd::batch<T, A>& x) {
 // xsimd 8's own of double are wrong where the argument is denormal.
 template <class T, class A>
 xsimd::batch<T, A> cbrt(const xsimd::batch<T, A>& x) {
-  return detail::mended(detail::is_denormal(x), x, xsimd::cbrt(x),
-                        [](T v) { return std::cbrt(v); });
+  return detail::mended(
+      detail::is_denormal(x), xsimd::cbrt(x), [](T v) { return std::cbrt(v); }, x);
 }
 template <class T, class A>
 xsimd::batch<T, A> log2(const xsimd::batch<T, A>& x) {
-  return detail::mended(detail::is_denormal(x), x, xsimd::log2(x),
-                        [](T v) { return std::log2(v); });
+  return detail::mended(
+      detail::is_denormal(x), xsimd::log2(x), [](T v) { return std::log2(v); }, x);
 }
 template <class T, class A>
 xsimd::batch<T, A> log10(const xsimd::batch<T, A>& x) {
-  return detail::mended(detail::is_denormal(x), x, xsimd::log10(x),
-                        [](T v) { return std::log10(v); });
+  return detail::mended(
+      detail::is_denormal(x), xsimd::log10(x), [](T v) { return std::log10(v); }, x);
 }
 
 /// acosh, NaN below 1, where xsimd's own has any value.
@@ -215,7 +235,8 @@ xsimd::batch<T, A> acosh(const xsimd::batch<T, A>& x) {
 template <class T, class A>
 xsimd::batch<T, A> expm1(const xsimd::batch<T, A>& x) {
   const xsimd::batch<T, A> above(sizeof(T) == 4 ? T(88) : T(709));
-  return detail::mended(x > above, x, xsimd::expm1(x), [](T v) { return std::expm1(v); });
+  return detail::mended(
+      x > above, xsimd::expm1(x), [](T v) { return std::expm1(v); }, x);
 }
 
 /// atan2; where an argument is 0, infinite or NaN, lane by lane: xsimd's own loses signs there.
@@ -223,16 +244,24 @@ template <class T, class A>
 xsimd::batch<T, A> atan2(const xsimd::batch<T, A>& y, const xsimd::batch<T, A>& x) {
   const xsimd::batch<T, A> zero(T(0));
   const auto plain = xsimd::isfinite(y) & xsimd::isfinite(x) & (y != zero) & (x != zero);
-  xsimd::batch<T, A> result = xsimd::atan2(y, x);
-  if (xsimd::all(plain)) [[likely]]
-    return result;
-  constexpr std::size_t width = xsimd::batch<T, A>::size;
-  T from_y[width];
-  T from_x[width];
-  y.store_unaligned(from_y);
-  x.store_unaligned(from_x);
-  for (std::size_t i = 0; i < width; ++i) from_y[i] = std::atan2(from_y[i], from_x[i]);
-  return xsimd::select(plain, result, xsimd::batch<T, A>::load_unaligned(from_y));
+  return detail::mended(
+      !plain, xsimd::atan2(y, x), [](T b, T a) { return std::atan2(b, a); }, y, x);
+}
+
+/// What is left of a / b without its whole part, exact. Needs `has_fma`.
+template <class T, class A>
+xsimd::batch<T, A> fmod(const xsimd::batch<T, A>& a, const xsimd::batch<T, A>& b) {
+  using B = xsimd::batch<T, A>;
+  constexpr T whole = sizeof(T) == 4 ? T(1 << 23) : T(std::int64_t{1} << 52);
+  const B size = xsimd::abs(a);
+  const B by = xsimd::abs(b);
+  // Rounded up to a whole number, this is one too large, and the rest negative.
+  const B quotient = xsimd::trunc(size / by);
+  const B rest = lane::fma(-quotient, by, size);
+  const B mended_rest = xsimd::select(rest < B(T(0)), rest + by, rest);
+  const auto plain = (quotient < B(whole)) & (by <= B(std::numeric_limits<T>::max()));
+  return detail::mended(
+      !plain, xsimd::copysign(mended_rest, a), [](T x, T y) { return std::fmod(x, y); }, a, b);
 }
 
 /// exp, whole between its smallest and its largest result: xsimd's own gives infinity from 88.38
@@ -242,8 +271,8 @@ xsimd::batch<T, A> exp(const xsimd::batch<T, A>& x) {
   const xsimd::batch<T, A> above(sizeof(T) == 4 ? T(88) : T(709));
   const xsimd::batch<T, A> below(sizeof(T) == 4 ? T(-87) : T(-708));
   const xsimd::batch<T, A> none(sizeof(T) == 4 ? T(-104) : T(-746));
-  return detail::mended((x > above) | ((x < below) & (x > none)), x, xsimd::exp(x),
-                        [](T v) { return std::exp(v); });
+  return detail::mended((x > above) | ((x < below) & (x > none)), xsimd::exp(x),
+                        [](T v) { return std::exp(v); }, x);
 }
 
 }  // namespace topos::lane

@@ -40,7 +40,8 @@ xsimd::batch<float, A> log_of_floats(const xsimd::batch<float, A>& x) {
   const B result = lane::fma(k, B(0.693147182F), sum);
   const auto beyond = lane::bits_as<std::uint32_t>(bits - I(0x00800000)) >=
                       xsimd::batch<std::uint32_t, A>(0x7f000000U);
-  return mended(lane::mask_cast<float>(beyond), x, result, [](float v) { return std::log(v); });
+  return mended(
+      lane::mask_cast<float>(beyond), result, [](float v) { return std::log(v); }, x);
 }
 
 #ifdef __AVX512F__
@@ -84,8 +85,8 @@ xsimd::batch<T, A> log(const xsimd::batch<T, A>& x) {
   if constexpr (std::is_same_v<T, float>)
     return detail::log_of_floats(x);
   else  // xsimd 8's own is wrong where the argument is denormal
-    return detail::mended(detail::is_denormal(x), x, xsimd::log(x),
-                          [](T v) { return std::log(v); });
+    return detail::mended(
+        detail::is_denormal(x), xsimd::log(x), [](T v) { return std::log(v); }, x);
 }
 
 }  // namespace topos::lane

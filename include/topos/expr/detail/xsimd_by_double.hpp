@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Functions of float lanes that are computed in lanes of double and rounded once, where xsimd has
+/// none or is off by many units in the last place.
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <topos/expr/detail/xsimd_erf.hpp>
+#include <topos/expr/detail/xsimd_lanes.hpp>
+#include <utility>
+
+namespace topos::lane {
+
+namespace detail {
+
+using doubles = batch<double>;
+using floats = batch<float>;
+
+/// Half of the lanes, as double: `Half` is 0 or 1.
+template <int Half>
+doubles widened(const floats& x) {
+#if defined(__AVX512F__)
+  const __m512d bits = _mm512_castps_pd(x);
+  return _mm512_cvtps_pd(_mm256_castpd_ps(_mm512_extractf64x4_pd(bits, Half)));
+#elif defined(__AVX__)
+  return _mm256_cvtps_pd(_mm256_extractf128_ps(x, Half));
+#else
+  const lanes_in_memory<float, floats::size> from(x);
+  double to[doubles::size];
+  for (std::size_t i = 0; i < doubles::size; ++i)
+    to[i] = static_cast<double>(from.values[Half * doubles::size + i]);
+  return doubles::load_unaligned(to);
+#endif
+}
+
+inline floats narrowed(const doubles& low, const doubles& high) {
+#if defined(__AVX512F__)
+  const __m512d bits = _mm512_castps_pd(_mm512_castps256_ps512(_mm512_cvtpd_ps(low)));
+  return _mm512_castpd_ps(_mm512_insertf64x4(bits, _mm256_castps_pd(_mm512_cvtpd_ps(high)), 1));
+#elif defined(__AVX__)
+  return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm256_cvtpd_ps(low)), _mm256_cvtpd_ps(high),
+                              1);
+#else
+  float to[floats::size];
+  const lanes_in_memory<double, doubles::size> from[] = {
+      lanes_in_memory<double, doubles::size>(low), lanes_in_memory<double, doubles::size>(high)};
+  for (std::size_t i = 0; i < floats::size; ++i)
+    to[i] = static_cast<float>(from[i / doubles::size].values[i % doubles::size]);
+  return floats::load_unaligned(to);
+#endif
+}
+
+/// `function` of lanes as double.
+template <class Function, class... B>
+floats by_double(Function function, const B&... x) {
+  return narrowed(function(widened<0>(x)...), function(widened<1>(x)...));
+}
+
+/// 2^t where |t| is at most 200, to some 34 bits: scripts/reference/pow.py.
+inline doubles exp2_of(const doubles& t) {
+  static constexpr double p[] = {
+      0.9999999999595618,   0.6931471805568324,    0.24022651213498092,    0.055504109063258665,
+      0.009618025613318034, 0.0013333478473685416, 0.00015469729214118296, 1.5303700711365693e-05};
+  // 1.5 * 2^52 leaves a whole number to the lowest bits.
+  const doubles magic(6755399441055744.0);
+  const doubles whole = t + magic;
+  const doubles power = polynomial(t - (whole - magic), p);
+  return lane::bits_as<double>(lane::bits_as<std::uint64_t>(power) +
+                               (lane::bits_as<std::uint64_t>(whole) << 52));
+}
+
+/// The logarithm to base 2 of a positive number, to some 38 bits: k + s p(s^2) of x = 2^k m, where
+/// m is in [sqrt(1/2), sqrt(2)) and s = (m - 1) / (m + 1); scripts/reference/pow.py.
+inline doubles log2_of(const doubles& x) {
+  using words = batch<std::uint64_t>;
+  static constexpr double p[] = {2.885390081777851,   0.9617966941122649,  0.5770779426603044,
+                                 0.41220922406110433, 0.31990680380701336, 0.28288502340748234};
+  constexpr std::uint64_t one = 0x3ff0000000000000;
+  constexpr std::uint64_t root = 0x3fe6a09e667f3bcd;  // of 1/2
+  const words bits = lane::bits_as<std::uint64_t>(x);
+  const words above = bits + words(one - root);
+  // A whole number in the lowest bits of 2^52.
+  const doubles k = lane::bits_as<double>((above >> 52) | words(0x4330000000000000)) -
+                    doubles(4503599627370496.0 + 1023.0);
+  const doubles m = lane::bits_as<double>(bits - (above & words(0xfff0000000000000)) + words(one));
+  const doubles s = (m - doubles(1.0)) / (m + doubles(1.0));
+  return lane::fma(s, polynomial(s * s, p), k);
+}
+
+}  // namespace detail
+
+/// x to the power y, within 0.51 units in the last place; but where x is negative or not finite, or
+/// y is not finite, lane by lane. (0 to a positive power is 0 without that.)
+inline batch<float> pow(const batch<float>& x, const batch<float>& y) {
+  using detail::doubles;
+  using detail::floats;
+  const floats zero(0.0F);
+  const floats infinity(std::numeric_limits<float>::infinity());
+  const auto none =
+      lane::mask_cast<float>(lane::bits_as<std::uint32_t>(x) == batch<std::uint32_t>(0U)) &
+      (y > zero);
+  const auto plain = (((x > zero) & (x < infinity)) | none) & (xsimd::abs(y) < infinity);
+  const floats result = detail::by_double(
+      [](const doubles& base, const doubles& exponent) {
+        const doubles t = exponent * detail::log2_of(base);
+        return detail::exp2_of(xsimd::min(xsimd::max(t, doubles(-200.0)), doubles(200.0)));
+      },
+      x, y);
+  return detail::mended(
+      !plain, xsimd::select(none, zero, result), [](float a, float b) { return std::pow(a, b); }, x,
+      y);
+}
+
+/// sqrt(x^2 + y^2), infinite also where the other is NaN.
+inline batch<float> hypot(const batch<float>& x, const batch<float>& y) {
+  using detail::doubles;
+  const batch<float> result = detail::by_double(
+      [](const doubles& a, const doubles& b) { return xsimd::sqrt(lane::fma(a, a, b * b)); }, x, y);
+  const batch<float> infinity(std::numeric_limits<float>::infinity());
+  return xsimd::select((xsimd::abs(x) == infinity) | (xsimd::abs(y) == infinity), infinity, result);
+}
+
+/// larger + smaller r / (1 + sqrt(1 + r^2)), where r is their ratio.
+template <class A>
+xsimd::batch<double, A> hypot(const xsimd::batch<double, A>& x, const xsimd::batch<double, A>& y) {
+  using B = xsimd::batch<double, A>;
+  const B a = xsimd::abs(x);
+  const B b = xsimd::abs(y);
+  const B larger = xsimd::max(a, b);
+  const B smaller = xsimd::min(a, b);
+  const B ratio = smaller / larger;
+  const B infinity(std::numeric_limits<double>::infinity());
+  const B one(1.0);
+  const B root = xsimd::sqrt(lane::fma(ratio, ratio, one));
+  const B result = lane::fma(smaller, ratio / (one + root), larger);
+  const auto plain = (larger > B(0.0)) & (a < infinity) & (b < infinity);
+  return detail::mended(
+      !plain, result, [](double v, double w) { return std::hypot(v, w); }, x, y);
+}
+
+/// 1 - erf(x), within 0.51 units in the last place: exp(-x^2) p((|x| - 2)/(|x| + 2)), or 2 less
+/// that, scripts/reference/erf.py.
+inline batch<float> erfc(const batch<float>& x) {
+  using detail::doubles;
+  static constexpr double p[] = {
+      0.25539567631096477,    -0.427185847469041,     0.24165819415530918,
+      -0.07897857795556708,   0.0037328958535365387,  0.006997413125505936,
+      -0.000847198722236997,  -0.0009816472911990148, 4.39809614265398e-05,
+      0.0001733010202043016,  2.5872358992852486e-05, -2.612320298704032e-05,
+      -1.076083449762705e-05, 1.2402688434592926e-06, 1.0984147617997846e-06};
+  return detail::by_double(
+      [](const doubles& v) {
+        // From 10.1 on it is 0; the first of these where v is NaN.
+        const doubles size =
+            xsimd::select(xsimd::abs(v) > doubles(10.1), doubles(10.1), xsimd::abs(v));
+        const doubles above = xsimd::exp(-(size * size)) *
+                              detail::polynomial((size - doubles(2.0)) / (size + doubles(2.0)), p);
+        return xsimd::select(v < doubles(0.0), doubles(2.0) - above, above);
+      },
+      x);
+}
+
+}  // namespace topos::lane
