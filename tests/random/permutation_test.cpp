@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <numeric>
 #include <topos/random/permutation.hpp>
 
 #include "jax_numbers.hpp"
@@ -62,12 +64,23 @@ TEST(permutation, moves_along_a_named_axis) {
   EXPECT_THROW((void)random::permutation(k, x, 2), topos::out_of_range);
 }
 
-TEST(order_of_words, keeps_equal_ones_in_their_order) {
-  support::on_each_device([](topos::device d) {
-    const auto words = support::vector_on<std::uint32_t>(d, {5, 0xffffffffU, 5, 0, 5, 0});
-    const auto order = random::detail::order_of(words, std::source_location::current());
-    EXPECT_EQ(support::values_of(order), (std::vector<std::int64_t>{3, 5, 0, 2, 4, 1}));
-  });
+// As many as are sorted by one team, and by several.
+TEST(sort_by, words_moves_values_and_keeps_those_of_equal_words_in_their_order) {
+  for (const std::size_t count : {std::size_t{6}, std::size_t{200'000}}) {
+    std::vector<std::uint32_t> words(count);
+    for (std::size_t i = 0; i < count; ++i)
+      words[i] = static_cast<std::uint32_t>(i % 50'000) * 2654435761U;
+    std::vector<std::int64_t> order(count);
+    std::iota(order.begin(), order.end(), 0);
+    const std::vector<std::int64_t> values = order;
+    std::ranges::stable_sort(order, {},
+                             [&](std::int64_t i) { return words[static_cast<std::size_t>(i)]; });
+    support::on_each_device([&](topos::device d) {
+      const auto moved = support::vector_on(d, values);
+      random::detail::sort_by(support::vector_on(d, words), moved, std::source_location::current());
+      EXPECT_EQ(support::values_of(moved), order);
+    });
+  }
 }
 
 }  // namespace permutation_test

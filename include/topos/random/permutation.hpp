@@ -14,7 +14,7 @@
 namespace topos::random {
 
 /// The numbers from 0 up to, not including, count in random order: jax.random.permutation. Returns
-/// at once on the CPU. Throws `invalid_argument` if count is negative.
+/// at once. Throws `invalid_argument` if count is negative.
 template <integer T = std::int32_t>
 [[nodiscard]] tensor<T, 1> permutation(
     const key& k, index_t count, device d = default_device::current(),
@@ -25,13 +25,13 @@ template <integer T = std::int32_t>
   // As many sorts by random words as tell all elements apart, but for chances of 1 in count^2.
   const double words = std::log(static_cast<double>(std::max<index_t>(1, count)));
   const double rounds = std::ceil(3 * words / std::log(4294967295.0));
-  tensor<T, 1> shuffled(arange<T>(static_cast<T>(count), d, where), where);
+  const tensor<T, 1> shuffled(arange<T>(static_cast<T>(count), d, where), where);
   key rest = k;
   for (double round = 0; round < rounds; ++round) {
     const auto [next, own] = split(rest);
     rest = next;
     const tensor<std::uint32_t, 1> drawn(bits(own, shape<1>{count}, d, where), where);
-    shuffled = tensor<T, 1>(take(shuffled, detail::order_of(drawn, where), 0, where), where);
+    detail::sort_by(drawn, shuffled, where);
   }
   return shuffled;
 }
