@@ -57,7 +57,13 @@ struct memory_elements {
   const T* data;
 
   friend bool operator==(const memory_elements&, const memory_elements&) = default;
-  KOKKOS_FUNCTION T operator()(index_t o) const { return data[o]; }
+  KOKKOS_FUNCTION T operator()(index_t o) const {
+    // Loops that read truths as such are not made lanes of.
+    if constexpr (std::is_same_v<T, bool>)
+      return reinterpret_cast<const unsigned char*>(data)[o] != 0;
+    else
+      return data[o];
+  }
   template <int N>
   [[nodiscard]] KOKKOS_FUNCTION pack<T, N> packed(index_t o) const {
     return *reinterpret_cast<const pack<T, N>*>(data + o);

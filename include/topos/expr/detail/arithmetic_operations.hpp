@@ -116,19 +116,35 @@ struct divide_op : widening {
   }
 };
 
+/// The quotient of integers, cut off. On the host it is one of double where that is exact, since
+/// processors divide lanes of those alone.
+template <class T>
+KOKKOS_FUNCTION T cut_quotient(T a, T b) {
+  if constexpr (sizeof(T) <= 4) {
+    KOKKOS_IF_ON_HOST((return static_cast<T>(static_cast<double>(a) / static_cast<double>(b));))
+  }
+  return static_cast<T>(a / b);
+}
+
 /// The largest integer not above the quotient; integers divide by 0 to 0, as in NumPy, where the
 /// processor would end the process.
 struct floor_divide_op : widening {
   template <class T>
   KOKKOS_FUNCTION T operator()(T a, T b) const {
-    if constexpr (std::is_integral_v<T>) {
-      if (b == T(0)) return T(0);
+    if constexpr (std::is_same_v<T, bool>) {
+      return a && b;
+    } else if constexpr (std::is_integral_v<T>) {
+      // Without branches, so that lanes are made of loops: by 0 it is 0, and by -1 it wraps around.
+      const auto none = static_cast<T>(b == T(0));
       if constexpr (std::is_signed_v<T>) {
-        if (b == T(-1)) return negate_op{}(a);
-        const auto quotient = static_cast<T>(a / b);
-        return a % b != 0 && (a < 0) != (b < 0) ? static_cast<T>(quotient - 1) : quotient;
+        const auto turns = static_cast<T>(b == T(-1));
+        const auto by = static_cast<T>(b + none + 2 * turns);
+        const T cut = cut_quotient(a, by);
+        const auto below = static_cast<T>((cut * by != a) & ((a ^ by) < 0));
+        return multiply_op{}(static_cast<T>(cut - below), static_cast<T>(1 - none - 2 * turns));
+      } else {
+        return static_cast<T>(cut_quotient(a, static_cast<T>(b + none)) * (T(1) - none));
       }
-      return static_cast<T>(a / b);
     } else {
       // As NumPy: from the exact remainder, so that a = b * quotient + remainder holds.
       if (b == T(0)) return a / b;
@@ -161,13 +177,8 @@ struct remainder_op : widening {
   template <class T>
   KOKKOS_FUNCTION T operator()(T a, T b) const {
     if constexpr (std::is_integral_v<T>) {
-      if (b == T(0)) return T(0);
-      if constexpr (std::is_signed_v<T>) {
-        if (b == T(-1)) return T(0);
-        const auto rest = static_cast<T>(a % b);
-        return rest != 0 && (rest < 0) != (b < 0) ? static_cast<T>(rest + b) : rest;
-      }
-      return static_cast<T>(a % b);
+      const T rest = subtract_op{}(a, multiply_op{}(floor_divide_op{}(a, b), b));
+      return multiply_op{}(rest, static_cast<T>(b != T(0)));
     } else {
       const T rest = Kokkos::fmod(a, b);
       if (rest == T(0)) return Kokkos::copysign(T(0), b);
