@@ -4,5 +4,6 @@
 /// The elementwise operations.
 
 #include <topos/expr/detail/arithmetic_operations.hpp>
+#include <topos/expr/detail/bit_operations.hpp>
 #include <topos/expr/detail/comparison_operations.hpp>
 #include <topos/expr/detail/math_operations.hpp>

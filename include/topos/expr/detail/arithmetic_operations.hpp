@@ -23,7 +23,7 @@ using wrapping_t = std::conditional_t<
 template <class B>
 concept floating_lanes = lane::numbers<B> && std::floating_point<lane::value_t<B>>;
 template <class B>
-concept float_lanes = lane::numbers<B> && std::same_as < lane::value_t<B>,
+concept float_lanes = lane::numbers<B> && std::is_same_v < lane::value_t<B>,
 float > ;
 
 struct negate_op : widening {
@@ -271,69 +271,6 @@ struct maximum_op : widening {
       return lane::select(a > b, a, b);
     else
       return a | b;
-  }
-};
-
-/// The bits of integers and bools.
-#define TOPOS_BIT_OPERATION(name, sign)            \
-  struct name##_op {                               \
-    template <class T>                             \
-    KOKKOS_FUNCTION T operator()(T a, T b) const { \
-      return static_cast<T>(a sign b);             \
-    }                                              \
-    template <class B>                             \
-    B lanes(const B& a, const B& b) const {        \
-      return a sign b;                             \
-    }                                              \
-  };
-TOPOS_BIT_OPERATION(bitwise_and, &)
-TOPOS_BIT_OPERATION(bitwise_or, |)
-#undef TOPOS_BIT_OPERATION
-
-struct bitwise_xor_op {
-  template <class T>
-  KOKKOS_FUNCTION T operator()(T a, T b) const {
-    return static_cast<T>(a ^ b);
-  }
-  template <class B>
-  B lanes(const B& a, const B& b) const {
-    if constexpr (lane::numbers<B>)
-      return a ^ b;
-    else
-      return lane::differs(a, b);
-  }
-};
-
-struct bitwise_not_op {
-  template <class T>
-  KOKKOS_FUNCTION T operator()(T x) const {
-    if constexpr (std::is_same_v<T, bool>)
-      return !x;
-    else
-      return static_cast<T>(~x);
-  }
-};
-
-/// Shifts by the width of the type or more leave nothing of the number, as in NumPy.
-struct left_shift_op {
-  template <class T>
-  KOKKOS_FUNCTION T operator()(T a, T b) const {
-    using U = std::make_unsigned_t<T>;
-    const auto by = static_cast<U>(b);
-    return by < 8 * sizeof(T) ? static_cast<T>(static_cast<wrapping_t<T>>(a) << by) : T(0);
-  }
-};
-
-struct right_shift_op {
-  template <class T>
-  KOKKOS_FUNCTION T operator()(T a, T b) const {
-    using U = std::make_unsigned_t<T>;
-    const auto by = static_cast<U>(b);
-    if (by < 8 * sizeof(T)) return static_cast<T>(a >> by);
-    if constexpr (std::is_signed_v<T>) {
-      if (a < T(0)) return T(-1);
-    }
-    return T(0);
   }
 };
 
