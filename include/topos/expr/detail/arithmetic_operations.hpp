@@ -23,8 +23,7 @@ using wrapping_t = std::conditional_t<
 template <class B>
 concept floating_lanes = lane::numbers<B> && std::floating_point<lane::value_t<B>>;
 template <class B>
-concept float_lanes = lane::numbers<B> && std::is_same_v < lane::value_t<B>,
-float > ;
+concept float_lanes = floating_lanes<B> && sizeof(lane::value_t<B>) == sizeof(float);
 
 struct negate_op : widening {
   template <class T>
