@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <concepts>
 #include <string_view>
-#include <topos/kernels/rows.hpp>
 #include <topos/kernels/tile.hpp>
 #include <topos/linalg/detail/blocked_product.hpp>
 #include <topos/linalg/epilogue.hpp>
@@ -60,28 +59,6 @@ struct host_product_kernel {
   }
 };
 
-/// Item i computes one element of a product with a column, on the host: of a row that lies densely
-/// and the column. It reads the matrix once, which is all that takes time. (A row times a matrix
-/// stays with the others, so that a row's bits do not depend on how many there are.)
-template <class T>
-struct column_product_kernel {
-  matrix_product<T> p;
-
-  /// Whether the operands are such.
-  [[nodiscard]] static bool takes(const matrix_product<T>& p) {
-    return p.n == 1 && p.a_column == 1 && p.b_row == 1;
-  }
-
-  template <class Team>
-  void operator()(const Team& /*team*/, index_t i) const {
-    const matrix_product<T> one = p.at(i / p.m);
-    const index_t row = i % p.m;
-    const memory_row<T> of_a{{one.a + row * one.a_row}};
-    const memory_row<T> of_b{{one.b}};
-    one.c[row] = host_rows::reduce(add_op{}, make_row(multiply_op{}, of_a, of_b), 0, p.k);
-  }
-};
-
 /// Item i computes one tile of one product, on a device: each thread some elements.
 template <class T>
 struct device_product_kernel {
@@ -110,8 +87,7 @@ struct device_product_kernel {
   }
 };
 
-/// topos' own products. An element's bits depend on its row, column and k alone, and on whether
-/// there is but one column.
+/// topos' own products. An element's bits depend on its row, column and k alone.
 struct builtin_provider {
   static constexpr std::string_view name = "built-in";
 
@@ -160,10 +136,6 @@ struct builtin_provider {
   template <class Stream, class T>
   static void multiply(const Stream& stream, const matrix_product<T>& p) {
     if constexpr (std::same_as<typename Stream::backend, backend::host>) {
-      if (column_product_kernel<T>::takes(p)) {
-        return stream.for_each("topos::matmul", p.batch() * p.m, p.k, 0,
-                               column_product_kernel<T>{p});
-      }
       const index_t threads = stream.in_place() ? 1 : stream.space().concurrency();
       const host_product::cut by = host_product::cut_of(p, threads);
       const index_t cost = std::max<index_t>(

@@ -2,7 +2,7 @@
 #pragma once
 
 /// Functions of float lanes that are computed in lanes of double and rounded once, where xsimd has
-/// none or is off by many units in the last place.
+/// none or is off by many units in the last place; and hypot of double.
 
 #include <cmath>
 #include <cstddef>
@@ -10,7 +10,6 @@
 #include <limits>
 #include <topos/expr/detail/xsimd_erf.hpp>
 #include <topos/expr/detail/xsimd_lanes.hpp>
-#include <utility>
 
 namespace topos::lane {
 
@@ -153,7 +152,7 @@ inline batch<float> erfc(const batch<float>& x) {
       -1.076083449762705e-05, 1.2402688434592926e-06, 1.0984147617997846e-06};
   return detail::by_double(
       [](const doubles& v) {
-        // From 10.1 on it is 0; the first of these where v is NaN.
+        // From 10.1 on it is 0; NaN is not above that, and stays.
         const doubles size =
             xsimd::select(xsimd::abs(v) > doubles(10.1), doubles(10.1), xsimd::abs(v));
         const doubles above = xsimd::exp(-(size * size)) *

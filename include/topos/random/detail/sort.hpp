@@ -4,8 +4,10 @@
 /// Values in the order of random words, which shuffles them.
 
 #include <cstdint>
+#include <source_location>
 #include <topos/async/queues.hpp>
 #include <topos/kernels/sort.hpp>
+#include <topos/memory/buffer.hpp>
 #include <topos/tensor/tensor.hpp>
 #include <vector>
 
