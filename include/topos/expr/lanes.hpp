@@ -32,6 +32,7 @@ KOKKOS_FORCEINLINE_FUNCTION T rounded(T x) {
 
 #if TOPOS_HAS_XSIMD
 #include <topos/expr/detail/half_lanes.hpp>
+#include <topos/expr/detail/masked_lanes.hpp>
 #include <topos/expr/detail/xsimd_by_double.hpp>
 #include <topos/expr/detail/xsimd_erf.hpp>
 #include <topos/expr/detail/xsimd_lanes.hpp>
@@ -90,17 +91,25 @@ concept numbers = std::same_as<B, batch<value_t<B>>>;
 template <class T>
   requires element<made_of<T>>
 auto load_partial(const T* from, index_t count) {
-  T values[width<made_of<T>>] = {};
-  std::copy_n(from, count, values);
-  return lane::load(values);
+  if constexpr (detail::has_masks<T>) {
+    return detail::load_masked(from, count);
+  } else {
+    T values[width<made_of<T>>] = {};
+    std::copy_n(from, count, values);
+    return lane::load(values);
+  }
 }
 
 /// The first `count` lanes to memory.
 template <class T, class B>
 void store_partial(T* to, const B& lanes, index_t count) {
-  T values[width<value_t<B>>];
-  lane::store(values, lanes);
-  std::copy_n(values, count, to);
+  if constexpr (detail::has_masks<T> && std::same_as<B, batch<T>>) {
+    detail::store_masked(to, lanes, count);
+  } else {
+    T values[width<value_t<B>>];
+    lane::store(values, lanes);
+    std::copy_n(values, count, to);
+  }
 }
 
 /// A batch of function(i) for each lane i.
@@ -111,6 +120,22 @@ auto generate(Function function) {
   made values[width<made>];
   for (index_t i = 0; i < width<made>; ++i) values[i] = function(i);
   return lane::load(values);
+}
+
+/// Which lanes are the first `count`.
+template <class T>
+auto first(index_t count) {
+  return generate<T>([](index_t i) { return static_cast<T>(i); }) < splat(static_cast<T>(count));
+}
+
+/// The first `count` lanes of a, numbers or truths, and the others of b.
+template <class B>
+B blended(index_t count, const B& a, const B& b) {
+  const auto before = first<value_t<B>>(count);
+  if constexpr (numbers<B>)
+    return lane::select(before, a, b);
+  else
+    return (a & before) | (b & !before);
 }
 
 namespace detail {

@@ -105,6 +105,20 @@ inline void store_lanes(T* to, const B& lanes) {
   lane::store(to, lanes);
 }
 
+// values[0] becomes all 2 * Half of them.
+template <index_t Half, class T, class Op>
+inline void fold_halves(T* values, const Op& op) {
+  if constexpr (Half > 0) {
+    for (index_t i = 0; i < Half; ++i) values[i] = op(values[i], values[i + Half]);
+    fold_halves<Half / 2>(values, op);
+  }
+}
+
+template <class B>
+inline B blended(index_t count, const B& a, const B& b) {
+  return lane::blended(count, a, b);
+}
+
 template <class T, class Op>
 inline T fold_values(T* values, index_t count, const Op& op) {
   T result = values[0];
@@ -119,8 +133,7 @@ inline auto reduce_lanes(const Op& op, const Row& row, index_t first, index_t la
   const auto combine = [&](const auto& a, const auto& b) { return op.lanes(a, b); };
   const auto at = [&](index_t k, auto count) { return by_itself<Row>(row.lanes(k, count)); };
   index_t j = first;
-  T tail[width];
-  T result{};
+  T values[width];
   if (j + width <= last) {
     auto total = at(j, lane::all{});
     j += width;
@@ -137,17 +150,13 @@ inline auto reduce_lanes(const Op& op, const Row& row, index_t first, index_t la
       total = chain[0];
     }
     for (; j + width <= last; j += width) total = op.lanes(total, at(j, lane::all{}));
-    store_lanes(tail, total);
-    for (index_t half = width / 2; half > 0; half /= 2) {
-      for (index_t i = 0; i < half; ++i) tail[i] = op(tail[i], tail[i + half]);
-    }
-    result = tail[0];
-    if (j == last) return result;
-    store_lanes(tail, at(j, last - j));
-    return op(result, fold_values(tail, last - j, op));
+    if (j < last) total = blended(last - j, op.lanes(total, at(j, last - j)), total);
+    store_lanes(values, total);
+    fold_halves<width / 2>(values, op);
+    return values[0];
   }
-  store_lanes(tail, at(j, last - j));
-  return fold_values(tail, last - j, op);
+  store_lanes(values, at(j, last - j));
+  return fold_values(values, last - j, op);
 }
 
 template <class Op, class Row>

@@ -9,6 +9,7 @@
 #include <topos/linalg/detail/matrices.hpp>
 #include <topos/linalg/provider.hpp>
 #include <topos/tensor/creation.hpp>
+#include <topos/tensor/reduction.hpp>
 
 namespace topos {
 
@@ -93,27 +94,83 @@ decltype(auto) with_product_type(device d, Function function) {
   return function(std::type_identity<T>{});
 }
 
-/// matmul of two stacks of matrices, of at least two axes each. `as_a` and `as_b` are the operands
-/// as the user gave them, for errors.
-template <class T, expression A, expression B, expression GivenA, expression GivenB>
-[[nodiscard]] auto multiply_expressions(const A& a, const B& b, const GivenA& as_a,
-                                        const GivenB& as_b, std::source_location where) {
+template <expression A, expression B, class... Why>
+[[noreturn]] void refuse_product(const A& a, const B& b, std::source_location where,
+                                 const Why&... why) {
+  throw shape_mismatch(concat("matmul: a ", described(a), ", b ", described(b), ": ", why...),
+                       where);
+}
+
+/// The device of two operands of which each row of one fits each column of the other.
+template <expression A, expression B>
+[[nodiscard]] device device_of_product(const A& a, const B& b, std::source_location where) {
+  const device d = common_device("matmul", a, b, where);
+  const index_t columns = a.shape()[A::rank - 1];
+  const index_t rows = b.shape()[B::rank == 1 ? 0 : B::rank - 2];
+  if (columns != rows)
+    refuse_product(a, b, where, "a has ", columns, " columns and b ", rows, " rows");
+  return d;
+}
+
+/// Elements of vectors that are read more than once, in memory.
+template <expression E>
+[[nodiscard]] auto kept_in_memory(const E& e, device d, std::source_location where) {
+  if constexpr (is_memory<E>) {
+    return e;
+  } else {
+    const default_device scope(d);
+    return tensor<typename E::value_type, E::rank>(e, where).node();
+  }
+}
+
+/// The sums along an axis of products of two operands that broadcast, each product read once.
+template <class T, expression A, expression B>
+[[nodiscard]] auto sum_products(const A& a, const B& b, std::size_t axis,
+                                std::source_location where) {
+  constexpr std::size_t rank = std::max(A::rank, B::rank);
+  using number = wide_t<T>;
+  axis_set<rank> set{};
+  set[axis] = true;
+  const auto summed = [&](auto multiply, auto add) {
+    const auto products =
+        make_node("matmul", where, multiply, convert<number>(a), convert<number>(b));
+    return tensor<T, rank - 1>(
+        make_reduction<rank - 1>(products, set, add, convert_op<T>{}, number(0), where));
+  };
+  if constexpr (std::same_as<T, bool>)
+    return summed(bitwise_and_op{}, bitwise_or_op{});
+  else
+    return summed(multiply_op{}, add_op{});
+}
+
+/// matmul where one operand is a vector: it reads each element of a matrix once, which memory
+/// bounds, and so is a reduction and not a library's product.
+template <class T, expression A, expression B>
+[[nodiscard]] auto multiply_vectors(const A& a, const B& b, std::source_location where) {
+  const device d = device_of_product(a, b, where);
+  if constexpr (A::rank == 1 && B::rank == 1) {
+    return sum_products<T>(a, b, 0, where);
+  } else if constexpr (B::rank == 1) {
+    return sum_products<T>(a, kept_in_memory(b, d, where), A::rank - 1, where);
+  } else {
+    const auto column = seen_as(kept_in_memory(a, d, where), expand_view<2>{1});
+    return sum_products<T>(column, b, B::rank - 2, where);
+  }
+}
+
+/// matmul of two stacks of matrices, of at least two axes each.
+template <class T, expression A, expression B>
+[[nodiscard]] auto multiply_expressions(const A& a, const B& b, std::source_location where) {
   constexpr std::size_t rank = std::max(A::rank, B::rank);
   constexpr std::size_t batch_axes = rank - 2;
-  const device d = common_device("matmul", as_a, as_b, where);
-  const auto refuse = [&](const auto&... why) {
-    throw shape_mismatch(
-        concat("matmul: a ", described(as_a), ", b ", described(as_b), ": ", why...), where);
-  };
+  const device d = device_of_product(a, b, where);
   const shape<rank> left = with_axes<rank>(a).shape();
   const shape<rank> right = with_axes<rank>(b).shape();
-  if (left[rank - 1] != right[rank - 2]) {
-    refuse("a has ", left[rank - 1], " columns and b ", right[rank - 2], " rows");
-  }
   shape<batch_axes> batch{};
   for (std::size_t axis = 0; axis + 2 < rank; ++axis) {
     if (left[axis] != right[axis] && left[axis] != 1 && right[axis] != 1) {
-      refuse("stacks of ", left[axis], " and of ", right[axis], " matrices do not broadcast");
+      refuse_product(a, b, where, "stacks of ", left[axis], " and of ", right[axis],
+                     " matrices do not broadcast");
     }
     batch[axis] = left[axis] == 1 ? right[axis] : left[axis];
   }
@@ -136,8 +193,8 @@ template <class T, expression A, expression B, expression GivenA, expression Giv
 /// a second one a column, and that axis is not in the result. Operands are tensors or expressions;
 /// a tensor, and a view of one in whose matrices the rows or the columns lie densely, is read where
 /// it lies. Sixteen-bit floats are summed in float, integers wrap around, bool is `any` of `and`.
-/// Which library multiplies is matmul_provider's answer. Throws `shape_mismatch` and
-/// `device_mismatch`.
+/// Which library multiplies matrices is matmul_provider's answer; a product with an operand of one
+/// axis is a reduction, as `sum` is. Throws `shape_mismatch` and `device_mismatch`.
 template <operand A, operand B>
 [[nodiscard]] auto matmul(const A& a, const B& b,
                           std::source_location where = std::source_location::current()) {
@@ -145,24 +202,10 @@ template <operand A, operand B>
   constexpr std::size_t b_rank = detail::node_t<B>::rank;
   static_assert(a_rank > 0 && b_rank > 0, "topos: matmul takes no operand without axes");
   using T = promote_t<detail::value_of_t<A>, detail::value_of_t<B>>;
-  decltype(auto) left = detail::as_node(a);
-  decltype(auto) right = detail::as_node(b);
-  if constexpr (a_rank == 1) {
-    const auto row = detail::seen_as(left, detail::expand_view<2>{0});
-    if constexpr (b_rank == 1) {
-      const auto column = detail::seen_as(right, detail::expand_view<2>{1});
-      return detail::multiply_expressions<T>(row, column, left, right, where).reshape(shape<0>{});
-    } else {
-      const auto c = detail::multiply_expressions<T>(row, right, left, right, where);
-      return c.reshape(detail::without_axis(c.shape(), b_rank - 2));
-    }
-  } else if constexpr (b_rank == 1) {
-    const auto column = detail::seen_as(right, detail::expand_view<2>{1});
-    const auto c = detail::multiply_expressions<T>(left, column, left, right, where);
-    return c.reshape(detail::without_axis(c.shape(), a_rank - 1));
-  } else {
-    return detail::multiply_expressions<T>(left, right, left, right, where);
-  }
+  if constexpr (a_rank == 1 || b_rank == 1)
+    return detail::multiply_vectors<T>(detail::as_node(a), detail::as_node(b), where);
+  else
+    return detail::multiply_expressions<T>(detail::as_node(a), detail::as_node(b), where);
 }
 
 }  // namespace topos

@@ -47,6 +47,12 @@ inline constexpr index_t width_of = 1;
 
 inline void before_calls() {}
 
+namespace detail {
+/// Whether the machine moves some lanes of T.
+template <class T>
+inline constexpr bool has_masks = false;
+}  // namespace detail
+
 /// Whether a sixteen-bit type has lanes, and lanes rounded to it.
 template <class T>
 inline constexpr bool is_half_with_lanes = false;

@@ -45,8 +45,10 @@ class column_reducer {
     for (; i < count; ++i, r += step) add(i == 0, c, past, see(rows_.row(r)));
   }
 
+  // The rows are this function's own: what it stores could change any other, and steps of theirs
+  // would be read and looked at for each batch.
   template <class Row, class... More>
-  void add(bool first, index_t c, index_t past, const Row& row, const More&... more) const {
+  [[gnu::noinline]] void add(bool first, index_t c, index_t past, Row row, More... more) const {
     if constexpr (adds_lanes<Row>()) {
       index_t j = c;
       for (; j + Row::width <= past; j += Row::width) {

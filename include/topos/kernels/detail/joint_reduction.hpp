@@ -41,6 +41,13 @@ inline void store_lanes(joint_values<T, N>* to, const joint_values<B, N>& lanes)
   }
 }
 
+template <class B, std::size_t N>
+inline joint_values<B, N> blended(index_t count, joint_values<B, N> a,
+                                  const joint_values<B, N>& b) {
+  for (std::size_t n = 0; n != N; ++n) a.of[n] = lane::blended(count, a.of[n], b.of[n]);
+  return a;
+}
+
 /// The operations side by side, as one.
 template <class... Ops>
 class joint_op {

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The first lanes of a batch from and to memory, by the masks of AVX2 and AVX-512.
+
+#include <concepts>
+#include <topos/expr/detail/xsimd_lanes.hpp>
+
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
+
+namespace topos::lane::detail {
+
+/// Whether the machine moves some lanes of T.
+#ifdef __AVX2__
+template <class T>
+inline constexpr bool has_masks = sizeof(T) == 4 || sizeof(T) == 8;
+#else
+template <class T>
+inline constexpr bool has_masks = false;
+#endif
+
+#ifdef __AVX512F__
+
+/// The lanes before lane `count`.
+template <class T>
+inline auto before(index_t count) {
+  return static_cast<std::conditional_t<sizeof(T) == 4, __mmask16, __mmask8>>((1U << count) - 1U);
+}
+
+template <class T>
+batch<T> load_masked(const T* from, index_t count) {
+  if constexpr (std::same_as<T, float>)
+    return _mm512_maskz_loadu_ps(before<T>(count), from);
+  else if constexpr (std::same_as<T, double>)
+    return _mm512_maskz_loadu_pd(before<T>(count), from);
+  else if constexpr (sizeof(T) == 4)
+    return _mm512_maskz_loadu_epi32(before<T>(count), from);
+  else
+    return _mm512_maskz_loadu_epi64(before<T>(count), from);
+}
+
+template <class T>
+void store_masked(T* to, const batch<T>& lanes, index_t count) {
+  if constexpr (std::same_as<T, float>)
+    _mm512_mask_storeu_ps(to, before<T>(count), lanes);
+  else if constexpr (std::same_as<T, double>)
+    _mm512_mask_storeu_pd(to, before<T>(count), lanes);
+  else if constexpr (sizeof(T) == 4)
+    _mm512_mask_storeu_epi32(to, before<T>(count), lanes);
+  else
+    _mm512_mask_storeu_epi64(to, before<T>(count), lanes);
+}
+
+#elif defined(__AVX2__)
+
+/// The lanes before lane `count`.
+template <class T>
+inline __m256i before(index_t count) {
+  if constexpr (sizeof(T) == 4)
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(count)),
+                              _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+  else
+    return _mm256_cmpgt_epi64(_mm256_set1_epi64x(count), _mm256_setr_epi64x(0, 1, 2, 3));
+}
+
+template <class T>
+batch<T> load_masked(const T* from, index_t count) {
+  if constexpr (std::same_as<T, float>)
+    return _mm256_maskload_ps(from, before<T>(count));
+  else if constexpr (std::same_as<T, double>)
+    return _mm256_maskload_pd(from, before<T>(count));
+  else if constexpr (sizeof(T) == 4)
+    return _mm256_maskload_epi32(reinterpret_cast<const int*>(from), before<T>(count));
+  else
+    return _mm256_maskload_epi64(reinterpret_cast<const long long*>(from), before<T>(count));
+}
+
+template <class T>
+void store_masked(T* to, const batch<T>& lanes, index_t count) {
+  if constexpr (std::same_as<T, float>)
+    _mm256_maskstore_ps(to, before<T>(count), lanes);
+  else if constexpr (std::same_as<T, double>)
+    _mm256_maskstore_pd(to, before<T>(count), lanes);
+  else if constexpr (sizeof(T) == 4)
+    _mm256_maskstore_epi32(reinterpret_cast<int*>(to), before<T>(count), lanes);
+  else
+    _mm256_maskstore_epi64(reinterpret_cast<long long*>(to), before<T>(count), lanes);
+}
+
+#endif
+
+}  // namespace topos::lane::detail
