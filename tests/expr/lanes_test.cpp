@@ -46,35 +46,13 @@ TYPED_TEST(lanes, are_loaded_and_stored) {
   EXPECT_EQ(to, from);
 }
 
-TYPED_TEST(lanes, partial_stores_leave_the_rest) {
-  using T = TypeParam;
-  for (index_t count = 0; count <= lane::width<T>; ++count) {
-    std::vector<T> to(lane::width<T>, -1);
-    lane::store_partial(to.data(), lane::load(ramp<T>().data()), count);
-    for (index_t i = 0; i < lane::width<T>; ++i) {
-      EXPECT_EQ(to[static_cast<std::size_t>(i)], i < count ? static_cast<T>(i + 1) : T(-1));
-    }
-  }
-}
-
-TYPED_TEST(lanes, partial_loads_are_filled_with_zeros) {
-  using T = TypeParam;
-  for (index_t count = 0; count <= lane::width<T>; ++count) {
-    std::vector<T> to(lane::width<T>, -1);
-    lane::store(to.data(), lane::load_partial(ramp<T>().data(), count));
-    for (index_t i = 0; i < lane::width<T>; ++i) {
-      EXPECT_EQ(to[static_cast<std::size_t>(i)], i < count ? static_cast<T>(i + 1) : T(0));
-    }
-  }
-}
-
 TYPED_TEST(lanes, are_folded_in_halves) {
   using T = TypeParam;
-  const auto values = lane::load(ramp<T>().data());
-  const auto n = static_cast<T>(lane::width<T>);
+  constexpr index_t width = lane::width<T>;
+  const auto n = static_cast<T>(width);
 
-  EXPECT_EQ(lane::fold<T>(values, [](T a, T b) { return a + b; }), n * (n + 1) / 2);
-  EXPECT_EQ(lane::fold<T>(values, [](T a, T b) { return std::max(a, b); }), n);
+  EXPECT_EQ(lane::fold<width>(ramp<T>().data(), [](T a, T b) { return a + b; }), n * (n + 1) / 2);
+  EXPECT_EQ(lane::fold<width>(ramp<T>().data(), [](T a, T b) { return std::max(a, b); }), n);
 }
 
 TYPED_TEST(lanes, exponential_is_finite_up_to_the_largest_number) {
@@ -107,6 +85,50 @@ TYPED_TEST(lanes, rows_give_whole_and_partial_batches) {
   EXPECT_EQ(to, std::vector<T>(memory.size(), memory[0]));
   lane::store(to.data(), constant.lanes(3, 1));
   EXPECT_EQ(to[0], 5);
+}
+
+template <class T>
+class lanes_of_all_types : public testing::Test {};
+using all_types =
+    testing::Types<float, double, std::int32_t, std::uint32_t, std::int64_t, std::uint64_t>;
+TYPED_TEST_SUITE(lanes_of_all_types, all_types);
+
+TYPED_TEST(lanes_of_all_types, partial_stores_leave_the_rest) {
+  using T = TypeParam;
+  for (index_t count = 0; count <= lane::width<T>; ++count) {
+    std::vector<T> to(lane::width<T>, -1);
+    lane::store_partial(to.data(), lane::load(ramp<T>().data()), count);
+    for (index_t i = 0; i < lane::width<T>; ++i) {
+      EXPECT_EQ(to[static_cast<std::size_t>(i)], i < count ? static_cast<T>(i + 1) : T(-1));
+    }
+  }
+}
+
+TYPED_TEST(lanes_of_all_types, partial_loads_are_filled_with_zeros) {
+  using T = TypeParam;
+  for (index_t count = 0; count <= lane::width<T>; ++count) {
+    std::vector<T> to(lane::width<T>, -1);
+    lane::store(to.data(), lane::load_partial(ramp<T>().data(), count));
+    for (index_t i = 0; i < lane::width<T>; ++i) {
+      EXPECT_EQ(to[static_cast<std::size_t>(i)], i < count ? static_cast<T>(i + 1) : T(0));
+    }
+  }
+}
+
+TYPED_TEST(lanes_of_all_types, are_blended_up_to_a_count) {
+  using T = TypeParam;
+  const auto a = lane::load(ramp<T>().data());
+  const auto none = lane::splat(T(0));
+  for (index_t count = 0; count <= lane::width<T>; ++count) {
+    std::vector<T> numbers(lane::width<T>);
+    lane::store(numbers.data(), lane::blended(count, a, none));
+    bool truths[lane::width<T>];
+    lane::store(truths, lane::blended(count, a > none, a == none));
+    for (index_t i = 0; i < lane::width<T>; ++i) {
+      EXPECT_EQ(numbers[static_cast<std::size_t>(i)], i < count ? static_cast<T>(i + 1) : T(0));
+      EXPECT_EQ(truths[i], i < count);
+    }
+  }
 }
 
 }  // namespace lanes_test

@@ -10,6 +10,7 @@
 #include <concepts>
 #include <cstdint>
 #include <topos/core/config.hpp>
+#include <topos/expr/detail/lanes_in_memory.hpp>
 #include <type_traits>
 #include <utility>
 
@@ -91,8 +92,8 @@ concept numbers = std::same_as<B, batch<value_t<B>>>;
 template <class T>
   requires element<made_of<T>>
 auto load_partial(const T* from, index_t count) {
-  if constexpr (detail::has_masks<T>) {
-    return detail::load_masked(from, count);
+  if constexpr (has_masks<T>) {
+    return load_masked(from, count);
   } else {
     T values[width<made_of<T>>] = {};
     std::copy_n(from, count, values);
@@ -103,8 +104,8 @@ auto load_partial(const T* from, index_t count) {
 /// The first `count` lanes to memory.
 template <class T, class B>
 void store_partial(T* to, const B& lanes, index_t count) {
-  if constexpr (detail::has_masks<T> && std::same_as<B, batch<T>>) {
-    detail::store_masked(to, lanes, count);
+  if constexpr (has_masks<T> && std::same_as<B, batch<T>>) {
+    store_masked(to, lanes, count);
   } else {
     T values[width<value_t<B>>];
     lane::store(values, lanes);
@@ -140,17 +141,11 @@ B blended(index_t count, const B& a, const B& b) {
 
 namespace detail {
 
-template <class B>
-struct stored {
-  explicit stored(const B& batch) { lane::store(values, batch); }
-  value_t<B> values[width<value_t<B>>];
-};
-
-template <class Function, class... B>
-auto each_of(const Function& function, const stored<B>&... batches) {
-  using T = decltype(function(value_t<B>{}...));
+template <class Function, class... T, index_t Width>
+auto each_of(const Function& function, const lanes_in_memory<T, Width>&... batches) {
+  using result = decltype(function(T{}...));
   lane::before_calls();
-  return generate<T>([&](index_t i) { return function(batches.values[i]...); });
+  return generate<result>([&](index_t i) { return function(batches.values[i]...); });
 }
 
 }  // namespace detail
@@ -158,7 +153,8 @@ auto each_of(const Function& function, const stored<B>&... batches) {
 /// `function` of each lane by itself: for what has no lane function of its own.
 template <class Function, class... B>
 auto each(const Function& function, const B&... batches) {
-  return detail::each_of(function, detail::stored<B>(batches)...);
+  return detail::each_of(function,
+                         detail::lanes_in_memory<value_t<B>, width<value_t<B>>>(batches)...);
 }
 
 /// Lanes of two places at once.
@@ -168,28 +164,16 @@ struct pair {
   B second;
 };
 
-namespace detail {
-
-// Folds an array onto its first half until one value is left; each level is one SIMD operation.
+/// An array folded onto its first half until one value is left: each level is one operation on
+/// lanes, and the order is the same on every machine of their width.
 template <index_t Count, class T, class Combine>
-T fold(T* values, Combine combine) {
+T fold(T* values, const Combine& combine) {
   if constexpr (Count == 1) {
     return values[0];
   } else {
-    T half[Count / 2];
-    for (index_t i = 0; i < Count / 2; ++i) half[i] = combine(values[i], values[i + Count / 2]);
-    return fold<Count / 2>(half, combine);
+    for (index_t i = 0; i < Count / 2; ++i) values[i] = combine(values[i], values[i + Count / 2]);
+    return fold<Count / 2>(values, combine);
   }
-}
-
-}  // namespace detail
-
-/// The lanes combined in halves: in the same order on every machine of this width.
-template <element T, class Combine>
-T fold(const batch<T>& lanes, Combine combine) {
-  T values[width<T>];
-  lane::store(values, lanes);
-  return detail::fold<width<T>>(values, combine);
 }
 
 }  // namespace topos::lane

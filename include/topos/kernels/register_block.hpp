@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <concepts>
+#include <cstring>
 #include <topos/core/config.hpp>
 #include <topos/expr/lanes.hpp>
 #include <type_traits>
@@ -31,15 +32,16 @@ KOKKOS_FUNCTION constexpr T multiply_add(T a, T b, T c) {
 
 namespace host_tile {
 
-/// Lanes of a type that has no SIMD of its own: loops that the compiler may vectorize.
+/// Lanes of a type that has no SIMD of its own: loops that the compiler may vectorize, which it
+/// does not of bool.
 template <class T>
 struct plain_lanes {
   static constexpr index_t width = 64 / sizeof(T) < 16 ? 64 / sizeof(T) : 16;
-  T value[width];
+  std::conditional_t<std::same_as<T, bool>, unsigned char, T> value[width];
 };
 
 template <class T>
-inline constexpr bool has_simd = TOPOS_HAS_XSIMD != 0 && std::floating_point<T>;
+inline constexpr bool has_simd = TOPOS_HAS_XSIMD != 0 && lane::element<T>;
 
 /// What a register holds of a row of results.
 template <class T>
@@ -75,7 +77,7 @@ inline lanes_t<T> load(const T* from) {
     return lane::load(from);
   } else {
     plain_lanes<T> result;
-    std::copy_n(from, block_width<T>, result.value);
+    std::memcpy(result.value, from, sizeof result);
     return result;
   }
 }
@@ -85,7 +87,7 @@ inline void store(T* to, const lanes_t<T>& lanes) {
   if constexpr (has_simd<T>)
     lane::store(to, lanes);
   else
-    std::copy_n(lanes.value, block_width<T>, to);
+    std::memcpy(to, lanes.value, sizeof lanes);
 }
 
 template <class T>
@@ -101,12 +103,18 @@ inline lanes_t<T> splat(T value) {
 
 template <class T>
 inline lanes_t<T> fused(const lanes_t<T>& a, const lanes_t<T>& b, const lanes_t<T>& c) {
-  if constexpr (has_simd<T>) {
+  if constexpr (has_simd<T> && std::floating_point<T>) {
     return lane::fma(a, b, c);
+  } else if constexpr (has_simd<T>) {
+    return a * b + c;
   } else {
     plain_lanes<T> result;
-    for (index_t i = 0; i < block_width<T>; ++i)
-      result.value[i] = multiply_add(a.value[i], b.value[i], c.value[i]);
+    for (index_t i = 0; i < block_width<T>; ++i) {
+      if constexpr (std::same_as<T, bool>)
+        result.value[i] = c.value[i] | (a.value[i] & b.value[i]);
+      else
+        result.value[i] = multiply_add(a.value[i], b.value[i], c.value[i]);
+    }
     return result;
   }
 }

@@ -105,15 +105,6 @@ inline void store_lanes(T* to, const B& lanes) {
   lane::store(to, lanes);
 }
 
-// values[0] becomes all 2 * Half of them.
-template <index_t Half, class T, class Op>
-inline void fold_halves(T* values, const Op& op) {
-  if constexpr (Half > 0) {
-    for (index_t i = 0; i < Half; ++i) values[i] = op(values[i], values[i + Half]);
-    fold_halves<Half / 2>(values, op);
-  }
-}
-
 template <class B>
 inline B blended(index_t count, const B& a, const B& b) {
   return lane::blended(count, a, b);
@@ -152,8 +143,7 @@ inline auto reduce_lanes(const Op& op, const Row& row, index_t first, index_t la
     for (; j + width <= last; j += width) total = op.lanes(total, at(j, lane::all{}));
     if (j < last) total = blended(last - j, op.lanes(total, at(j, last - j)), total);
     store_lanes(values, total);
-    fold_halves<width / 2>(values, op);
-    return values[0];
+    return lane::fold<width>(values, op);
   }
   store_lanes(values, at(j, last - j));
   return fold_values(values, last - j, op);

@@ -10,7 +10,7 @@
 #include <immintrin.h>
 #endif
 
-namespace topos::lane::detail {
+namespace topos::lane {
 
 /// Whether the machine moves some lanes of T.
 #ifdef __AVX2__
@@ -23,38 +23,41 @@ inline constexpr bool has_masks = false;
 
 #ifdef __AVX512F__
 
+namespace detail {
 /// The lanes before lane `count`.
 template <class T>
 inline auto before(index_t count) {
   return static_cast<std::conditional_t<sizeof(T) == 4, __mmask16, __mmask8>>((1U << count) - 1U);
 }
+}  // namespace detail
 
 template <class T>
 batch<T> load_masked(const T* from, index_t count) {
   if constexpr (std::same_as<T, float>)
-    return _mm512_maskz_loadu_ps(before<T>(count), from);
+    return _mm512_maskz_loadu_ps(detail::before<T>(count), from);
   else if constexpr (std::same_as<T, double>)
-    return _mm512_maskz_loadu_pd(before<T>(count), from);
+    return _mm512_maskz_loadu_pd(detail::before<T>(count), from);
   else if constexpr (sizeof(T) == 4)
-    return _mm512_maskz_loadu_epi32(before<T>(count), from);
+    return _mm512_maskz_loadu_epi32(detail::before<T>(count), from);
   else
-    return _mm512_maskz_loadu_epi64(before<T>(count), from);
+    return _mm512_maskz_loadu_epi64(detail::before<T>(count), from);
 }
 
 template <class T>
 void store_masked(T* to, const batch<T>& lanes, index_t count) {
   if constexpr (std::same_as<T, float>)
-    _mm512_mask_storeu_ps(to, before<T>(count), lanes);
+    _mm512_mask_storeu_ps(to, detail::before<T>(count), lanes);
   else if constexpr (std::same_as<T, double>)
-    _mm512_mask_storeu_pd(to, before<T>(count), lanes);
+    _mm512_mask_storeu_pd(to, detail::before<T>(count), lanes);
   else if constexpr (sizeof(T) == 4)
-    _mm512_mask_storeu_epi32(to, before<T>(count), lanes);
+    _mm512_mask_storeu_epi32(to, detail::before<T>(count), lanes);
   else
-    _mm512_mask_storeu_epi64(to, before<T>(count), lanes);
+    _mm512_mask_storeu_epi64(to, detail::before<T>(count), lanes);
 }
 
 #elif defined(__AVX2__)
 
+namespace detail {
 /// The lanes before lane `count`.
 template <class T>
 inline __m256i before(index_t count) {
@@ -64,31 +67,33 @@ inline __m256i before(index_t count) {
   else
     return _mm256_cmpgt_epi64(_mm256_set1_epi64x(count), _mm256_setr_epi64x(0, 1, 2, 3));
 }
+}  // namespace detail
 
 template <class T>
 batch<T> load_masked(const T* from, index_t count) {
   if constexpr (std::same_as<T, float>)
-    return _mm256_maskload_ps(from, before<T>(count));
+    return _mm256_maskload_ps(from, detail::before<T>(count));
   else if constexpr (std::same_as<T, double>)
-    return _mm256_maskload_pd(from, before<T>(count));
+    return _mm256_maskload_pd(from, detail::before<T>(count));
   else if constexpr (sizeof(T) == 4)
-    return _mm256_maskload_epi32(reinterpret_cast<const int*>(from), before<T>(count));
+    return _mm256_maskload_epi32(reinterpret_cast<const int*>(from), detail::before<T>(count));
   else
-    return _mm256_maskload_epi64(reinterpret_cast<const long long*>(from), before<T>(count));
+    return _mm256_maskload_epi64(reinterpret_cast<const long long*>(from),
+                                 detail::before<T>(count));
 }
 
 template <class T>
 void store_masked(T* to, const batch<T>& lanes, index_t count) {
   if constexpr (std::same_as<T, float>)
-    _mm256_maskstore_ps(to, before<T>(count), lanes);
+    _mm256_maskstore_ps(to, detail::before<T>(count), lanes);
   else if constexpr (std::same_as<T, double>)
-    _mm256_maskstore_pd(to, before<T>(count), lanes);
+    _mm256_maskstore_pd(to, detail::before<T>(count), lanes);
   else if constexpr (sizeof(T) == 4)
-    _mm256_maskstore_epi32(reinterpret_cast<int*>(to), before<T>(count), lanes);
+    _mm256_maskstore_epi32(reinterpret_cast<int*>(to), detail::before<T>(count), lanes);
   else
-    _mm256_maskstore_epi64(reinterpret_cast<long long*>(to), before<T>(count), lanes);
+    _mm256_maskstore_epi64(reinterpret_cast<long long*>(to), detail::before<T>(count), lanes);
 }
 
 #endif
 
-}  // namespace topos::lane::detail
+}  // namespace topos::lane

@@ -23,6 +23,7 @@ struct mask {
 template <class T>
 struct batch {
   T value;
+  void store_unaligned(T* to) const { *to = value; }
   friend batch operator+(batch a, batch b) { return {static_cast<T>(a.value + b.value)}; }
   friend batch operator-(batch a, batch b) { return {static_cast<T>(a.value - b.value)}; }
   friend batch operator*(batch a, batch b) { return {static_cast<T>(a.value * b.value)}; }
@@ -47,11 +48,9 @@ inline constexpr index_t width_of = 1;
 
 inline void before_calls() {}
 
-namespace detail {
 /// Whether the machine moves some lanes of T.
 template <class T>
 inline constexpr bool has_masks = false;
-}  // namespace detail
 
 /// Whether a sixteen-bit type has lanes, and lanes rounded to it.
 template <class T>

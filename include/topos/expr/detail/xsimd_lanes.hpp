@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <topos/core/config.hpp>
+#include <topos/expr/detail/lanes_in_memory.hpp>
 #include <type_traits>
 #include <xsimd/xsimd.hpp>
 
@@ -169,15 +170,6 @@ xsimd::batch<T, A> fma(const xsimd::batch<T, A>& a, const xsimd::batch<T, A>& b,
 }
 
 namespace detail {
-
-template <class T, std::size_t Width>
-struct lanes_in_memory {
-  template <class B>
-  explicit lanes_in_memory(const B& x) {
-    x.store_unaligned(values);
-  }
-  T values[Width];
-};
 
 /// `result`, but for the lanes of a mask, which are `function` of those of x, one by one: where
 /// xsimd's own are wrong.
