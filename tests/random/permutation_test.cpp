@@ -4,8 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <numeric>
 #include <topos/random/permutation.hpp>
 
 #include "jax_numbers.hpp"
@@ -65,22 +63,4 @@ TEST(permutation, moves_along_a_named_axis) {
 }
 
 // As many as are sorted by one team, and by several.
-TEST(sort_by, words_moves_values_and_keeps_those_of_equal_words_in_their_order) {
-  for (const std::size_t count : {std::size_t{6}, std::size_t{200'000}}) {
-    std::vector<std::uint32_t> words(count);
-    for (std::size_t i = 0; i < count; ++i)
-      words[i] = static_cast<std::uint32_t>(i % 50'000) * 2654435761U;
-    std::vector<std::int64_t> order(count);
-    std::iota(order.begin(), order.end(), 0);
-    const std::vector<std::int64_t> values = order;
-    std::ranges::stable_sort(order, {},
-                             [&](std::int64_t i) { return words[static_cast<std::size_t>(i)]; });
-    support::on_each_device([&](topos::device d) {
-      const auto moved = support::vector_on(d, values);
-      random::detail::sort_by(support::vector_on(d, words), moved, std::source_location::current());
-      EXPECT_EQ(support::values_of(moved), order);
-    });
-  }
-}
-
 }  // namespace permutation_test

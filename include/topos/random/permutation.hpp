@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <topos/expr/gather.hpp>
-#include <topos/random/detail/sort.hpp>
 #include <topos/random/integers.hpp>
 #include <topos/random/uniform.hpp>
+#include <topos/tensor/detail/sort_by.hpp>
 #include <topos/tensor/tensor.hpp>
 
 namespace topos::random {
@@ -31,7 +31,7 @@ template <integer T = std::int32_t>
     const auto [next, own] = split(rest);
     rest = next;
     const tensor<std::uint32_t, 1> drawn(bits(own, shape<1>{count}, d, where), where);
-    detail::sort_by(drawn, shuffled, where);
+    topos::detail::sort_by(drawn, &shuffled, "permutation", where);
   }
   return shuffled;
 }

@@ -7,6 +7,7 @@
 #include <topos/expr/generators.hpp>
 #include <topos/kernels/reduction_order.hpp>
 #include <topos/kernels/sort.hpp>
+#include <topos/tensor/detail/sort_by.hpp>
 #include <topos/tensor/tensor.hpp>
 
 namespace topos {
@@ -101,36 +102,17 @@ void sort_in_pieces(const K& keys, const sort_request& asked, index_t piece,
 
 /// Whole rows, each sorted by all teams.
 template <class T, expression K, std::size_t Rank>
-void sort_long_rows(const K& keys, const sort_request& asked, index_t piece,
-                    const sort_results<T, Rank>& results, device d, std::source_location where) {
-  using key = sort_key_t<T>;
+void sort_long_rows(const K& keys, const sort_request& asked, const sort_results<T, Rank>& results,
+                    device d, std::source_location where) {
   const shape<Rank> extents = keys.shape();
-  const index_t columns = extents[Rank - 1];
-  const index_t count = size_of_shape(extents, where) / columns;
-  const tensor<key, Rank> all(keys, where);
-  const tensor<key, Rank> spare(extents, d, where);
-  const tensor<index_t, 1> counts({sort_counts(count, columns, piece)}, d, where);
-  keyed<key, std::int64_t> from{all.data(), nullptr};
-  keyed<key, std::int64_t> to{spare.data(), nullptr};
-  std::vector<buffer> writes{all.memory(), spare.memory(), counts.memory()};
-  std::optional<tensor<std::int64_t, Rank>> other;
+  const tensor<sort_key_t<T>, Rank> all(keys, where);
   if (results.numbers) {
-    const auto numbers = generated(arange_elements<std::int64_t>{0, 1}, shape<1>{columns}, d);
-    map(numbers.viewed(shape<1>{columns}, broadcast_view<Rank>{extents}), results.numbers->memory(),
+    const shape<1> columns{extents[Rank - 1]};
+    const auto numbers = generated(arange_elements<std::int64_t>{0, 1}, columns, d);
+    map(numbers.viewed(columns, broadcast_view<Rank>{extents}), results.numbers->memory(),
         layout<Rank>::dense(extents), where);
-    other.emplace(extents, d, where);
-    from.numbers = results.numbers->data();
-    to.numbers = other->data();
-    writes.push_back(results.numbers->memory());
-    writes.push_back(other->memory());
   }
-  // What is written is read, too.
-  queue_of(d, where).submit(
-      writes, writes, count * columns * 16,
-      [=, data = counts.data()](const auto& stream) {
-        sort_rows(stream, from, to, count, columns, piece, data);
-      },
-      "sort", where);
+  sort_by(all, results.numbers ? &*results.numbers : nullptr, "sort", where);
   if (results.values) {
     map(make_node("", where, from_sort_key<T>{asked.backwards}, all.node()),
         results.values->memory(), layout<Rank>::dense(extents), where);
@@ -156,7 +138,7 @@ template <expression E>
   if (columns <= piece || asked.kept <= piece / 4) {
     sort_in_pieces(keys, asked, piece, results, d, where);
   } else if (asked.kept == columns) {
-    sort_long_rows(keys, asked, piece, results, d, where);
+    sort_long_rows(keys, asked, results, d, where);
   } else {
     sort_request whole = asked;
     whole.kept = columns;
