@@ -25,10 +25,10 @@ topos::tensor<float, Rank> varied(topos::shape<Rank> extents, float lowest = 0.0
   return x;
 }
 
-/// The same in a sixteen-bit type.
+/// The same in another type.
 template <class T>
-topos::tensor<T, 1> varied_halves(topos::index_t count, float lowest = 0.0f) {
-  topos::tensor<T, 1> x(topos::astype<T>(varied<1>({count}, lowest)));
+topos::tensor<T, 1> varied_as(topos::index_t count, float lowest = 0.0f, float highest = 1.0f) {
+  topos::tensor<T, 1> x(topos::astype<T>(varied<1>({count}, lowest, highest)));
   x.block_until_ready();
   return x;
 }

@@ -78,8 +78,8 @@ void select(benchmark::State& state) {
 // Of a sixteen-bit type.
 template <class T>
 void products(benchmark::State& state) {
-  const auto x = bench::varied_halves<T>(count);
-  const auto y = bench::varied_halves<T>(count, -1.0f);
+  const auto x = bench::varied_as<T>(count);
+  const auto y = bench::varied_as<T>(count, -1.0f);
   bench::until_ready(state, [&] { return tensor<T, 1>(x * y + x * T(0.5f) - y); });
   bench::moves<T>(state, 3 * count);
 }
@@ -99,10 +99,8 @@ void remainder(benchmark::State& state) {
 
 void maximum_of_bytes(benchmark::State& state) {
   using byte = std::uint8_t;
-  const tensor<byte, 1> x(topos::astype<byte>(bench::varied<1>({count}, 0.0f, 255.0f)));
-  const tensor<byte, 1> y(topos::astype<byte>(bench::varied<1>({count}, 0.0f, 100.0f)));
-  x.block_until_ready();
-  y.block_until_ready();
+  const auto x = bench::varied_as<byte>(count, 0.0f, 255.0f);
+  const auto y = bench::varied_as<byte>(count, 0.0f, 100.0f);
   bench::until_ready(state, [&] { return tensor<byte, 1>(maximum(x, y)); });
   bench::moves<byte>(state, 3 * count);
 }

@@ -28,7 +28,7 @@ void sum_all(benchmark::State& state) {
 // Of a sixteen-bit type, added in float.
 template <class T>
 void sum_halves(benchmark::State& state) {
-  const auto x = bench::varied_halves<T>(count);
+  const auto x = bench::varied_as<T>(count);
   bench::until_ready(state, [&] { return eval(sum(x)); });
   bench::moves<T>(state, count);
 }
