@@ -53,6 +53,13 @@ void mean_of(benchmark::State& state, index_t axis) {
 void mean_rows(benchmark::State& state) { mean_of(state, 1); }
 void mean_columns(benchmark::State& state) { mean_of(state, 0); }
 
+// Of each channel, over axes that the channels part.
+void mean_channels(benchmark::State& state) {
+  const auto x = bench::varied<3>({100, 1000, 100});
+  bench::until_ready(state, [&] { return eval(mean(x, {0, 2})); });
+  bench::moves(state, 10 * million);
+}
+
 void softmax_rows(benchmark::State& state) {
   const auto x = bench::varied<2>(square);
   bench::until_ready(state, [&] { return softmax(x); });
@@ -88,6 +95,7 @@ const bench::on_each_device registered[]{
     {"reduce/argmax", "100000000", argmax_all},
     {"reduce/mean_rows", "10000x10000", mean_rows},
     {"reduce/mean_columns", "10000x10000", mean_columns},
+    {"reduce/mean_channels", "100x1000x100", mean_channels},
     {"reduce/softmax", "10000x10000", softmax_rows},
     {"reduce/min_max", "100000000", min_max},
     {"reduce/min_max", "100000000", min_then_max, bench::timing::real, "two_passes"},

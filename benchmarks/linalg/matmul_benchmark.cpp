@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Products of square matrices, one and 64 at a time, each made new.
+// Products of square matrices, one and 64 at a time, and of a matrix and a vector, each made new.
 
 #include <benchmark/benchmark.h>
 
+#include <cstdint>
 #include <string>
 #include <topos/linalg/matmul.hpp>
 #include <topos/topos.hpp>
+#include <type_traits>
 
 namespace {
 
@@ -17,7 +19,8 @@ template <class T, std::size_t Rank>
 topos::tensor<T, Rank> operand(topos::shape<Rank> extents, topos::device d) {
   const auto place =
       topos::arange<float>(0, static_cast<float>(topos::size_of_shape(extents)), 1, d);
-  return topos::eval(topos::astype<T>(topos::sin(topos::reshape(place, extents))));
+  constexpr float scale = std::is_integral_v<T> ? 100.0f : 1.0f;
+  return topos::eval(topos::astype<T>(topos::sin(topos::reshape(place, extents)) * scale));
 }
 
 // What `product` multiplies, `flop` operations a time.
@@ -53,6 +56,13 @@ void stack(benchmark::State& state, topos::device d, index_t count, index_t n) {
           [&] { return topos::matmul(a, b); });
 }
 
+void by_vector(benchmark::State& state, topos::device d, index_t m, index_t k) {
+  const auto a = operand<float>(topos::shape<2>{m, k}, d);
+  const auto x = operand<float>(topos::shape<1>{k}, d);
+  measure(state, flop_of_term<float>() * static_cast<double>(m * k),
+          [&] { return topos::matmul(a, x); });
+}
+
 template <class T>
 void register_type(const topos::device& d, const std::string& name) {
   const std::string start = "matmul/topos/" + topos::to_string(d) + '/' + name + '/';
@@ -76,6 +86,11 @@ int main(int argc, char** argv) {
     register_type<topos::f16>(d, "f16");
     register_type<topos::bf16>(d, "bf16");
     register_type<Kokkos::complex<float>>(d, "c64");
+    register_type<std::int32_t>(d, "i32");
+    const std::string vectors = "matmul_vector/topos/" + topos::to_string(d) + "/f32/10000x1000";
+    benchmark::RegisterBenchmark(vectors.c_str(), [=](benchmark::State& s) {
+      by_vector(s, d, 10'000, 1000);
+    })->UseRealTime();
   }
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;

@@ -52,6 +52,9 @@ class jax_peer:
         def octets(count):
             return lambda: tuple((jnp.abs(x) * 50).astype(jnp.uint8) for x in products(count)())
 
+        def integers(*shape):
+            return lambda: tuple((x * 50).astype(jnp.int32) for x in products(*shape)())
+
         million, whole = 1_000_000, (10_000, 10_000)
         sixteen_bits = {"bf16": jnp.bfloat16, "f16": jnp.float16}
         self.workloads = {
@@ -68,6 +71,7 @@ class jax_peer:
             "reduce/argmax/100000000": workload(normal(100 * million), jnp.argmax),
             "reduce/mean_rows/10000x10000": workload(normal(*whole), lambda x: jnp.mean(x, axis=1)),
             "reduce/mean_columns/10000x10000": workload(normal(*whole), lambda x: jnp.mean(x, axis=0)),
+            "reduce/mean_channels/100x1000x100": workload(normal(100, 1000, 100), lambda x: jnp.mean(x, axis=(0, 2))),
             "reduce/softmax/10000x10000": workload(normal(*whole), lambda x: jax.nn.softmax(x, axis=-1)),
             "reduce/layer_norm/10000x10000": workload(
                 lambda: (*normal(*whole)(), jnp.ones(10_000), jnp.zeros(10_000)), layer_norm
@@ -86,6 +90,8 @@ class jax_peer:
             "sort/sort/10000000": workload(normal(10 * million), jnp.sort),
             **{f"matmul/{n}": workload(products(n, n), jnp.matmul) for n in (256, 1024, 2048)},
             "matmul/64x128": workload(products(64, 128, 128), jnp.matmul),
+            "matmul/1024/i32": workload(integers(1024, 1024), jnp.matmul),
+            "matmul_vector/10000x1000": workload(lambda: (*normal(10_000, 1000)(), *normal(1000)()), jnp.matmul),
             "dispatch/add/16": workload(normal(16), lambda x: x + 1.0, waits=False),
             "dispatch/add_wait/16": workload(normal(16), lambda x: x + 1.0),
             "dispatch/sqrt_log/10000000": workload(positive(10 * million), chain, waits=False),

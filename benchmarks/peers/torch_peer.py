@@ -35,6 +35,9 @@ class torch_peer:
         def octets(count):
             return lambda: tuple((torch.abs(x) * 50).to(torch.uint8) for x in products(count)())
 
+        def integers(*shape):
+            return lambda: tuple((x * 50).to(torch.int32) for x in products(*shape)())
+
         million, whole = 1_000_000, (10_000, 10_000)
         sixteen_bits = {"bf16": torch.bfloat16, "f16": torch.float16}
         self.workloads = {
@@ -51,6 +54,7 @@ class torch_peer:
             "reduce/argmax/100000000": workload(normal(100 * million), torch.argmax),
             "reduce/mean_rows/10000x10000": workload(normal(*whole), lambda x: torch.mean(x, 1)),
             "reduce/mean_columns/10000x10000": workload(normal(*whole), lambda x: torch.mean(x, 0)),
+            "reduce/mean_channels/100x1000x100": workload(normal(100, 1000, 100), lambda x: torch.mean(x, (0, 2))),
             "reduce/softmax/10000x10000": workload(normal(*whole), lambda x: torch.softmax(x, -1)),
             "reduce/layer_norm/10000x10000": workload(
                 lambda: (*normal(*whole)(), torch.ones(10_000), torch.zeros(10_000)),
@@ -70,6 +74,8 @@ class torch_peer:
             "sort/sort/10000000": workload(normal(10 * million), lambda x: torch.sort(x).values),
             **{f"matmul/{n}": workload(products(n, n), torch.matmul) for n in (256, 1024, 2048)},
             "matmul/64x128": workload(products(64, 128, 128), torch.matmul),
+            "matmul/1024/i32": workload(integers(1024, 1024), torch.matmul),
+            "matmul_vector/10000x1000": workload(lambda: (*normal(10_000, 1000)(), *normal(1000)()), torch.matmul),
             "dispatch/add/16": workload(normal(16), lambda x: x + 1.0, waits=False),
             "dispatch/add_wait/16": workload(normal(16), lambda x: x + 1.0),
             "dispatch/sqrt_log/10000000": workload(lambda: (torch.rand(10 * million) * 100,), chain, waits=False),
