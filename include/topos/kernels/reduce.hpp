@@ -6,6 +6,7 @@
 ///
 /// What is combined in which order depends on the shape alone, so that the bits of the results do
 /// not depend on the number of threads. Pieces are combined first, then their results, as a tree.
+/// Reduced axes beyond kept ones in memory may come last, when the others are: see reduction_order.
 
 #include <topos/kernels/detail/fill_kernel.hpp>
 #include <topos/kernels/detail/reduction_kernel.hpp>
@@ -67,17 +68,12 @@ class reduce_plan {
     finish(stream);
   }
 
-  /// Launches what follows its kernel: the reduction of the results of pieces.
+  /// Launches what follows its kernel: the reduction of the results of pieces, and a second step.
   template <class Stream>
   void finish(const Stream& stream) const {
-    index_t pieces = kernel_.pieces();
-    value_type* results = kernel_.partials;
-    while (pieces > 1) {
-      const auto next = following(results, pieces);
+    each_following([&](const following_type& next) {
       stream.for_each("topos::reduce", next.count(), next.cost(), 0, next);
-      results = next.partials;
-      pieces = next.pieces();
-    }
+    });
   }
 
  private:
@@ -96,13 +92,12 @@ class reduce_plan {
     if (order.reduced == 0) {
       empty_ = {kernel_.target.elements.data, order.outer * order.inner, how.finish(how.neutral)};
     }
-    if (size_ == 0 || kernel_.pieces() == 1) return;
+    if (size_ == 0 || kernel_.whole) return;
     // Room for each level of the tree.
-    index_t results = 0;
-    for (index_t pieces = kernel_.pieces(); pieces > 1;) {
-      results += pieces * kernel_.outputs();
-      pieces = following(nullptr, pieces).pieces();
-    }
+    index_t results = kernel_.pieces() * kernel_.outputs();
+    each_following([&](const following_type& next) {
+      if (!next.whole) results += next.pieces() * next.outputs();
+    });
     partials_ = buffer(out.where(), static_cast<std::size_t>(results) * sizeof(value_type), where);
     kernel_.partials = static_cast<value_type*>(partials_.data());
   }
@@ -111,53 +106,86 @@ class reduce_plan {
   template <expression V>
   reduce_plan(const V& v, const layout<rank>& target, const reduction_order<rank>& order,
               const fold_type& how, const buffer& out)
-      : reduce_plan(v, target, order, reduction_walk(v, target), how, out) {}
+      : reduce_plan(
+            v, target, order,
+            reduction_walk(
+                v, order.has_second_step() ? reduced_layout<rank>(v.shape(), order.first) : target),
+            how, out) {}
 
   template <expression V>
   reduce_plan(const V& v, const layout<rank>& target, const reduction_order<rank>& order,
               const walk<rank>& w, const fold_type& how, const buffer& out)
       : size_(order.outer * order.reduced * order.inner),
-        kernel_{
-            rows_of(target_elements<result_type>{static_cast<result_type*>(out.data())}, target, w),
-            1,
-            v.rows(w),
-            how.op,
-            how.finish,
-            order.by_rows,
-            order.outer,
-            order.reduced,
-            order.inner,
-            w.columns(),
-            1,
-            1,
-            nullptr} {
+        rest_(order.rest),
+        kernel_{rows_of(target_elements<result_type>{static_cast<result_type*>(out.data())}, target,
+                        order.has_second_step() ? second_walk<rank>(target, order.first) : w),
+                1,
+                v.rows(w),
+                how.op,
+                how.finish,
+                order.by_rows,
+                true,
+                order.outer,
+                order.reduced,
+                order.inner,
+                w.columns(),
+                1,
+                1,
+                nullptr} {
     if (size_ == 0) return;
     (order.by_rows ? kernel_.reduced : kernel_.inner) /= w.columns();
-    kernel_.target_rows = kernel_.reduced * kernel_.inner;
     kernel_.cut(order.by_rows && crosses_rows(v, w));
+    if (order.has_second_step())
+      kernel_.whole = false;
+    else
+      kernel_.target_rows = kernel_.reduced * kernel_.inner;
+  }
+
+  // Calls a function with each kernel after the first, in order.
+  template <class Function>
+  void each_following(const Function& function) const {
+    bool whole = kernel_.whole;
+    bool by_rows = kernel_.by_rows;
+    index_t pieces = kernel_.pieces();
+    value_type* results = kernel_.partials;
+    while (!whole) {
+      if (pieces == 1) {  // the second step
+        by_rows = true;
+        pieces = rest_;
+      }
+      const following_type next = following(results, by_rows, pieces);
+      function(next);
+      whole = next.whole;
+      pieces = next.pieces();
+      results = next.partials;
+    }
   }
 
   // The kernel that reduces the results of pieces.
-  [[nodiscard]] following_type following(value_type* results, index_t pieces) const {
+  [[nodiscard]] following_type following(value_type* results, bool by_rows, index_t pieces) const {
     const kernel_type& k = kernel_;
     following_type next{k.target,
                         k.target_rows,
-                        {results, k.by_rows ? pieces : k.columns},
+                        {results, by_rows ? pieces : k.columns},
                         k.op,
                         k.finish,
-                        k.by_rows,
-                        k.outer,
-                        k.by_rows ? 1 : pieces,
-                        k.inner,
-                        k.by_rows ? pieces : k.columns,
+                        by_rows,
+                        true,
+                        by_rows ? k.outputs() / rest_ : k.outer,
+                        by_rows ? 1 : pieces,
+                        by_rows ? 1 : k.inner,
+                        by_rows ? pieces : k.columns,
                         1,
                         1,
-                        results == nullptr ? nullptr : results + pieces * k.outputs()};
+                        nullptr};
     next.cut(false);
+    if (!by_rows && rest_ != 1) next.whole = false;
+    if (results != nullptr) next.partials = results + pieces * next.outputs();
     return next;
   }
 
   index_t size_;
+  index_t rest_;  // elements of a row of the second step
   kernel_type kernel_;
   fill_kernel<result_type> empty_{};
   buffer partials_;

@@ -34,13 +34,14 @@ struct reduction_kernel {
   Op op;
   Finish finish;
   bool by_rows;
+  bool whole;  // results are final; if not, pieces leave theirs
   index_t outer;
   index_t reduced;
   index_t inner;
   index_t columns;
   index_t piece_rows;
   index_t piece_columns;
-  value_type* partials;  // where the results of pieces go; unused where pieces are whole
+  value_type* partials;  // where the results of pieces go; unused where they are final
 
   /// Sets how groups are cut into pieces.
   void cut(bool crossing) {
@@ -55,6 +56,7 @@ struct reduction_kernel {
       piece_columns = columns;
       piece_rows = map_chunk / columns;
     }
+    whole = pieces() == 1;
   }
 
   KOKKOS_FUNCTION index_t pieces_down() const { return (reduced + piece_rows - 1) / piece_rows; }
@@ -84,7 +86,7 @@ struct reduction_kernel {
   KOKKOS_FUNCTION void operator()(const Team& team, index_t i) const {
     if (!by_rows) {
       down_columns(team, i);
-    } else if (pieces() > 1) {
+    } else if (!whole) {
       const value_type value = piece(team, i / pieces(), i % pieces());
       partials[i] = value;
     } else {
@@ -209,9 +211,9 @@ struct reduction_kernel {
     const index_t k = block * piece_rows;
     const index_t count = k + piece_rows < reduced ? piece_rows : reduced - k;
     const index_t r = (group * reduced + k) * inner + t;
-    const bool whole = pieces_down() == 1;
-    auto* to = target.elements.data + target.start(group * target_rows + t);
-    value_type* partial = partials + ((group * pieces_down() + block) * inner + t) * columns;
+    auto* to = target.elements.data + (whole ? target.start(group * target_rows + t) : 0);
+    value_type* partial =
+        partials + (whole ? 0 : ((group * pieces_down() + block) * inner + t) * columns);
     if constexpr (Team::on_host) {
       value_type values[columns_of_piece + most_lanes];
       host_rows::column_reducer(op, rows, values).run(r, inner, count, c, past_c);
