@@ -30,13 +30,18 @@ struct distance_finder {
 
 /// The axes in the order of a reduction: those whose neighbours lie closest together last, with the
 /// reduced axes together.
+///
+/// Reduced axes that lie last, beyond kept ones, may be left to a second step: the first one takes
+/// them for kept, and so reads memory from end to end, not in segments as short as they are.
 template <std::size_t Rank>
 struct reduction_order {
   permute_view<Rank> axes{};
-  bool by_rows = true;  ///< The last axis is reduced; if not, rows are combined with each other.
-  index_t outer = 1;    ///< Elements of the axes that are kept, before the reduced ones,
-  index_t reduced = 1;  ///< of the reduced ones,
-  index_t inner = 1;    ///< and of those that are kept, after them.
+  bool by_rows = true;     ///< The last axis is reduced; if not, rows are combined with each other.
+  index_t outer = 1;       ///< Elements of the axes that are kept, before the reduced ones,
+  index_t reduced = 1;     ///< of the reduced ones,
+  index_t inner = 1;       ///< and of those that are kept, after them.
+  index_t rest = 1;        ///< Of the inner ones: elements of each row that a second step reduces.
+  axis_set<Rank> first{};  ///< The axes, in order, that are reduced, without those of the rest.
 
   template <expression E>
   reduction_order(const E& e, const axis_set<Rank>& set) {
@@ -58,10 +63,30 @@ struct reduction_order {
     std::size_t after = Rank;  // kept axes from here on come after the reduced ones
     while (after > 0 && !set[sorted[after - 1]] && extents[sorted[after - 1]] != 1) --after;
     by_rows = after == Rank;
+    std::size_t last = Rank;  // reduced axes from here on are left to a second step
+    if (by_rows) {
+      const auto count = [&](std::size_t from, std::size_t past) {
+        index_t product = 1;
+        for (; from < past; ++from) product *= set[sorted[from]] ? extents[sorted[from]] : 1;
+        return product;
+      };
+      while (last > 0 && set[sorted[last - 1]]) --last;
+      std::size_t kept = last;
+      while (kept > 0 && !set[sorted[kept - 1]]) --kept;
+      const auto step = [&](std::size_t i) { return found.distances[sorted[i]]; };
+      const bool joined =
+          kept < last && last < Rank && step(last - 1) == step(last) * extents[sorted[last]];
+      by_rows = !two_steps_pay(count(0, kept), count(last, Rank), joined);
+      if (by_rows)
+        last = Rank;
+      else
+        after = kept;
+    }
     std::size_t to = 0;
-    const auto take = [&](std::size_t first, std::size_t last, bool reduces, index_t& count) {
-      for (std::size_t i = first; i < last; ++i) {
+    const auto take = [&](std::size_t from, std::size_t past, bool reduces, index_t& count) {
+      for (std::size_t i = from; i < past; ++i) {
         if (set[sorted[i]] != reduces) continue;
+        first[to] = reduces && i < last;
         axes.axes[to++] = sorted[i];
         count *= extents[sorted[i]];
       }
@@ -69,6 +94,8 @@ struct reduction_order {
     take(0, after, false, outer);
     take(0, after, true, reduced);
     take(after, Rank, false, inner);
+    take(last, Rank, true, rest);
+    inner *= rest;
   }
 
   /// All axes in their own order, as one row of elements.
@@ -77,6 +104,17 @@ struct reduction_order {
       axes.axes[axis] = axis;
       reduced *= extents[axis];
     }
+    first.fill(true);
+  }
+
+  [[nodiscard]] bool has_second_step() const { return rest != 1; }
+
+ private:
+  // By the elements that each step makes one of, and whether to the first the second's rows join
+  // into long ones. The second reads what the first has written: many have to become few. Long
+  // segments are read as fast by themselves. The bounds are measured.
+  static bool two_steps_pay(index_t of_first, index_t of_second, bool joined) {
+    return of_first >= (joined ? 2 : 16) && of_second > 0 && of_second <= 32 * of_first;
   }
 };
 
@@ -111,6 +149,18 @@ template <expression V>
   walk_maker<V::rank> maker(v.shape());
   maker.add(results);  // which keeps the reduced axes apart from the others
   v.leaves(maker);
+  return maker.make();
+}
+
+/// How a second step walks what the first one leaves, by the layout of its results.
+template <std::size_t Rank>
+[[nodiscard]] walk<Rank> second_walk(const layout<Rank>& results, const axis_set<Rank>& first) {
+  shape<Rank> left = results.extents;
+  for (std::size_t axis = 0; axis != Rank; ++axis) {
+    if (first[axis]) left[axis] = 1;
+  }
+  walk_maker<Rank> maker(left);
+  maker.add(results);
   return maker.make();
 }
 
