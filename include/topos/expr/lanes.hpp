@@ -123,6 +123,16 @@ auto generate(Function function) {
   return lane::load(values);
 }
 
+/// Every step-th number from memory.
+template <element T>
+auto load_apart(const T* from, index_t step) {
+  constexpr index_t furthest = index_t{1} << 26;
+  if constexpr (has_gather<T>) {
+    if (-furthest < step && step < furthest) return gather(from, step);
+  }
+  return generate<T>([&](index_t i) { return from[i * step]; });
+}
+
 /// Which lanes are the first `count`.
 template <class T>
 auto first(index_t count) {

@@ -79,6 +79,9 @@ struct memory_elements {
                            index_t count) const requires lane::element<lane::made_of<T>> {
     return lane::load_partial(data + o, count);
   }
+  [[nodiscard]] auto lanes_apart(index_t o, index_t step) const requires lane::element<T> {
+    return lane::load_apart(data + o, step);
+  }
 };
 
 /// Lanes of elements, by their own way to make them or one by one.
@@ -186,7 +189,11 @@ struct strided_row {
   template <class Count>
   [[gnu::noinline]] auto apart(index_t j, Count count) const {
     index_t needed = width;
-    if constexpr (!std::is_same_v<Count, lane::all>) needed = count;
+    if constexpr (!std::is_same_v<Count, lane::all>) {
+      needed = count;
+    } else if constexpr (requires { elements.lanes_apart(base, step); }) {
+      return elements.lanes_apart(base + j * step, step);
+    }
     return lane::generate<value_type>(
         [&](index_t i) { return i < needed ? elements(base + (j + i) * step) : value_type{}; });
   }

@@ -6,6 +6,7 @@
 #include <array>
 #include <topos/core/layout.hpp>
 #include <topos/expr/expression.hpp>
+#include <topos/kernels/rows.hpp>
 
 namespace topos::detail {
 
@@ -63,11 +64,13 @@ struct reduction_order {
     std::size_t after = Rank;  // kept axes from here on come after the reduced ones
     while (after > 0 && !set[sorted[after - 1]] && extents[sorted[after - 1]] != 1) --after;
     by_rows = after == Rank;
-    std::size_t last = Rank;  // reduced axes from here on are left to a second step
+    std::size_t before_reduced = after;  // kept axes up to here come before them
+    std::size_t last = Rank;             // reduced axes from here on are left to a second step
     if (by_rows) {
-      const auto count = [&](std::size_t from, std::size_t past) {
+      const auto count = [&](std::size_t from, std::size_t past, bool reduces) {
         index_t product = 1;
-        for (; from < past; ++from) product *= set[sorted[from]] ? extents[sorted[from]] : 1;
+        for (; from < past; ++from)
+          product *= set[sorted[from]] == reduces ? extents[sorted[from]] : 1;
         return product;
       };
       while (last > 0 && set[sorted[last - 1]]) --last;
@@ -76,11 +79,17 @@ struct reduction_order {
       const auto step = [&](std::size_t i) { return found.distances[sorted[i]]; };
       const bool joined =
           kept < last && last < Rank && step(last - 1) == step(last) * extents[sorted[last]];
-      by_rows = !two_steps_pay(count(0, kept), count(last, Rank), joined);
-      if (by_rows)
+      const index_t of_first = count(0, kept, true);
+      const index_t of_second = count(last, Rank, true);
+      if (two_steps_pay(of_first, of_second, joined)) {
+        by_rows = false;
+        before_reduced = after = kept;
+      } else {
+        // Short rows are combined as columns: a lane for each row, in the order of a row alone.
+        by_rows = of_first != 1 || of_second >= short_row || count(0, last, false) == 1;
+        if (!by_rows) before_reduced = 0;
         last = Rank;
-      else
-        after = kept;
+      }
     }
     std::size_t to = 0;
     const auto take = [&](std::size_t from, std::size_t past, bool reduces, index_t& count) {
@@ -91,9 +100,9 @@ struct reduction_order {
         count *= extents[sorted[i]];
       }
     };
-    take(0, after, false, outer);
+    take(0, before_reduced, false, outer);
     take(0, after, true, reduced);
-    take(after, Rank, false, inner);
+    take(before_reduced, Rank, false, inner);
     take(last, Rank, true, rest);
     inner *= rest;
   }

@@ -4,6 +4,7 @@
 /// What a team does with a row: on the host one thread with SIMD lanes, on a device the threads of
 /// a block. Kernels are written once, in terms of these.
 
+#include <algorithm>
 #include <topos/backend/backend.hpp>
 #include <topos/expr/operations.hpp>
 #include <topos/expr/row.hpp>
@@ -11,6 +12,10 @@
 #include <topos/kernels/detail/past_caches.hpp>
 
 namespace topos::detail {
+
+/// Rows of fewer elements are short: they are combined four elements at a time, as rows are that
+/// are combined with each other.
+inline constexpr index_t short_row = 16;
 
 namespace host_rows {
 
@@ -110,43 +115,50 @@ inline B blended(index_t count, const B& a, const B& b) {
   return lane::blended(count, a, b);
 }
 
-template <class T, class Op>
-inline T fold_values(T* values, index_t count, const Op& op) {
-  T result = values[0];
-  for (index_t i = 1; i < count; ++i) result = op(result, values[i]);
+template <class Op, class Row>
+inline auto reduce_short(const Op& op, const Row& row, index_t first, index_t last) {
+  constexpr index_t width = Row::width;
+  typename Row::value_type values[std::max(short_row, width) + width];
+  const index_t count = last - first;
+  for (index_t j = 0; j < count; j += width) {
+    store_lanes(values + j,
+                by_itself<Row>(row.lanes(first + j, count - j < width ? count - j : width)));
+  }
+  const auto four = [&](index_t i) {
+    return op(op(values[i], values[i + 1]), op(values[i + 2], values[i + 3]));
+  };
+  index_t i = count < 4 ? 1 : 4;
+  auto result = count < 4 ? values[0] : four(0);
+  for (; i + 4 <= count; i += 4) result = op(result, four(i));
+  for (; i < count; ++i) result = op(result, values[i]);
   return result;
 }
 
+// Of a whole batch at least.
 template <class Op, class Row>
 inline auto reduce_lanes(const Op& op, const Row& row, index_t first, index_t last) {
-  using T = typename Row::value_type;
   constexpr index_t width = Row::width;
   const auto combine = [&](const auto& a, const auto& b) { return op.lanes(a, b); };
   const auto at = [&](index_t k, auto count) { return by_itself<Row>(row.lanes(k, count)); };
-  index_t j = first;
-  T values[width];
-  if (j + width <= last) {
-    auto total = at(j, lane::all{});
-    j += width;
-    if (j + (2 * chains - 1) * width <= last) {
-      decltype(total) chain[chains];
-      chain[0] = total;
-      for (int c = 1; c < chains; ++c, j += width) chain[c] = at(j, lane::all{});
-      for (; j + chains * width <= last; j += chains * width) {
-        for (int c = 0; c < chains; ++c) {
-          chain[c] = op.lanes(chain[c], at(j + c * width, lane::all{}));
-        }
+  index_t j = first + width;
+  auto total = at(first, lane::all{});
+  if (j + (2 * chains - 1) * width <= last) {
+    decltype(total) chain[chains];
+    chain[0] = total;
+    for (int c = 1; c < chains; ++c, j += width) chain[c] = at(j, lane::all{});
+    for (; j + chains * width <= last; j += chains * width) {
+      for (int c = 0; c < chains; ++c) {
+        chain[c] = op.lanes(chain[c], at(j + c * width, lane::all{}));
       }
-      join_chains(chain, combine);
-      total = chain[0];
     }
-    for (; j + width <= last; j += width) total = op.lanes(total, at(j, lane::all{}));
-    if (j < last) total = blended(last - j, op.lanes(total, at(j, last - j)), total);
-    store_lanes(values, total);
-    return lane::fold<width>(values, op);
+    join_chains(chain, combine);
+    total = chain[0];
   }
-  store_lanes(values, at(j, last - j));
-  return fold_values(values, last - j, op);
+  for (; j + width <= last; j += width) total = op.lanes(total, at(j, lane::all{}));
+  if (j < last) total = blended(last - j, op.lanes(total, at(j, last - j)), total);
+  typename Row::value_type values[width];
+  store_lanes(values, total);
+  return lane::fold<width>(values, op);
 }
 
 template <class Op, class Row>
@@ -207,10 +219,12 @@ inline typename Row::value_type reduce_rest(const Op& op, const Row& row, index_
     const index_t middle = first + (last - first + 2 * straight - 1) / (2 * straight) * straight;
     return op(reduce_rest(op, row, first, middle), reduce_rest(op, row, middle, last));
   }
-  if constexpr (by_lanes)
-    return reduce_lanes(op, row, first, last);
-  else
+  if constexpr (!by_lanes)
     return reduce_scalars(op, row, first, last);
+  else if (last - first < std::max(short_row, Row::width))
+    return reduce_short(op, row, first, last);
+  else
+    return reduce_lanes(op, row, first, last);
 }
 
 template <class Op, class Row>

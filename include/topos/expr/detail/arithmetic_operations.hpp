@@ -244,7 +244,8 @@ struct sign_op : widening {
 struct minimum_op : widening {
   template <class T>
   KOKKOS_FUNCTION T operator()(T a, T b) const {
-    return a < b || a != a ? a : b;
+    const T less = a < b ? a : b;  // one instruction, where || were a branch
+    return a == a ? less : a;
   }
   template <class B>
   B lanes(const B& a, const B& b) const {
@@ -260,7 +261,8 @@ struct minimum_op : widening {
 struct maximum_op : widening {
   template <class T>
   KOKKOS_FUNCTION T operator()(T a, T b) const {
-    return a > b || a != a ? a : b;
+    const T greater = a > b ? a : b;  // one instruction, where || were a branch
+    return a == a ? greater : a;
   }
   template <class B>
   B lanes(const B& a, const B& b) const {

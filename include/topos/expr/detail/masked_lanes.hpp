@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The first lanes of a batch from and to memory, by the masks of AVX2 and AVX-512.
+/// The first lanes of a batch from and to memory, by the masks of AVX2 and AVX-512, and lanes from
+/// places that lie apart.
 
 #include <concepts>
 #include <topos/expr/detail/xsimd_lanes.hpp>
@@ -21,7 +22,32 @@ template <class T>
 inline constexpr bool has_masks = false;
 #endif
 
+/// Whether the machine loads numbers of T that lie apart.
 #ifdef __AVX512F__
+template <class T>
+inline constexpr bool has_gather = has_masks<T>;
+#else
+template <class T>
+inline constexpr bool has_gather = false;
+#endif
+
+#ifdef __AVX512F__
+
+/// Every step-th number; all of them lie within 2^31 numbers.
+template <class T>
+batch<T> gather(const T* from, index_t step) {
+  const __m512i places =
+      _mm512_mullo_epi32(_mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15),
+                         _mm512_set1_epi32(static_cast<int>(step)));
+  if constexpr (std::same_as<T, float>)
+    return _mm512_i32gather_ps(places, from, 4);
+  else if constexpr (std::same_as<T, double>)
+    return _mm512_i32gather_pd(_mm512_castsi512_si256(places), from, 8);
+  else if constexpr (sizeof(T) == 4)
+    return _mm512_i32gather_epi32(places, from, 4);
+  else
+    return _mm512_i32gather_epi64(_mm512_castsi512_si256(places), from, 8);
+}
 
 namespace detail {
 /// The lanes before lane `count`.

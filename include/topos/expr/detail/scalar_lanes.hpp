@@ -52,6 +52,10 @@ inline void before_calls() {}
 template <class T>
 inline constexpr bool has_masks = false;
 
+/// Whether the machine loads numbers of T that lie apart.
+template <class T>
+inline constexpr bool has_gather = false;
+
 /// Whether a sixteen-bit type has lanes, and lanes rounded to it.
 template <class T>
 inline constexpr bool is_half_with_lanes = false;
