@@ -62,5 +62,4 @@ TEST(permutation, moves_along_a_named_axis) {
   EXPECT_THROW((void)random::permutation(k, x, 2), topos::out_of_range);
 }
 
-// As many as are sorted by one team, and by several.
 }  // namespace permutation_test

@@ -15,6 +15,7 @@
 
 namespace sort_by_test {
 
+// As many as are sorted by one team, and by several.
 TEST(sort_by, moves_values_and_keeps_those_of_equal_words_in_their_order) {
   for (const std::size_t count : {std::size_t{6}, std::size_t{200'000}}) {
     std::vector<std::uint32_t> words(count);

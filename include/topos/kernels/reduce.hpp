@@ -46,7 +46,7 @@ class reduce_plan {
 
   reduce_plan(const E& e, const axis_set<rank>& set, const fold_type& how, const buffer& out,
               std::source_location where)
-      : reduce_plan(e, set, reduction_order<rank>(e, set), how, out, where) {}
+      : reduce_plan(e, set, order_of(e, set), how, out, where) {}
 
   [[nodiscard]] index_t size() const { return size_; }
   [[nodiscard]] index_t count() const { return size_ == 0 ? 0 : kernel_.count(); }
@@ -100,6 +100,12 @@ class reduce_plan {
     });
     partials_ = buffer(out.where(), static_cast<std::size_t>(results) * sizeof(value_type), where);
     kernel_.partials = static_cast<value_type*>(partials_.data());
+  }
+
+  static reduction_order<rank> order_of(const E& e, const axis_set<rank>& set) {
+    reduction_order<rank> order(e, set);
+    if constexpr (host_rows::combines_in_fours<Op, rows>()) order.turn_short_rows(e.shape());
+    return order;
   }
 
   // Of the expression and its target with their axes in order.

@@ -3,10 +3,12 @@
 
 /// How a reduction walks its axes: by where the elements lie, not by the order of the axes.
 
+#include <algorithm>
 #include <array>
 #include <topos/core/layout.hpp>
 #include <topos/expr/expression.hpp>
 #include <topos/kernels/rows.hpp>
+#include <utility>
 
 namespace topos::detail {
 
@@ -64,13 +66,11 @@ struct reduction_order {
     std::size_t after = Rank;  // kept axes from here on come after the reduced ones
     while (after > 0 && !set[sorted[after - 1]] && extents[sorted[after - 1]] != 1) --after;
     by_rows = after == Rank;
-    std::size_t before_reduced = after;  // kept axes up to here come before them
-    std::size_t last = Rank;             // reduced axes from here on are left to a second step
+    std::size_t last = Rank;  // reduced axes from here on are left to a second step
     if (by_rows) {
-      const auto count = [&](std::size_t from, std::size_t past, bool reduces) {
+      const auto count = [&](std::size_t from, std::size_t past) {
         index_t product = 1;
-        for (; from < past; ++from)
-          product *= set[sorted[from]] == reduces ? extents[sorted[from]] : 1;
+        for (; from < past; ++from) product *= set[sorted[from]] ? extents[sorted[from]] : 1;
         return product;
       };
       while (last > 0 && set[sorted[last - 1]]) --last;
@@ -79,15 +79,10 @@ struct reduction_order {
       const auto step = [&](std::size_t i) { return found.distances[sorted[i]]; };
       const bool joined =
           kept < last && last < Rank && step(last - 1) == step(last) * extents[sorted[last]];
-      const index_t of_first = count(0, kept, true);
-      const index_t of_second = count(last, Rank, true);
-      if (two_steps_pay(of_first, of_second, joined)) {
+      if (two_steps_pay(count(0, kept), count(last, Rank), joined)) {
         by_rows = false;
-        before_reduced = after = kept;
+        after = kept;
       } else {
-        // Short rows are combined as columns: a lane for each row, in the order of a row alone.
-        by_rows = of_first != 1 || of_second >= short_row || count(0, last, false) == 1;
-        if (!by_rows) before_reduced = 0;
         last = Rank;
       }
     }
@@ -100,9 +95,9 @@ struct reduction_order {
         count *= extents[sorted[i]];
       }
     };
-    take(0, before_reduced, false, outer);
+    take(0, after, false, outer);
     take(0, after, true, reduced);
-    take(before_reduced, Rank, false, inner);
+    take(after, Rank, false, inner);
     take(last, Rank, true, rest);
     inner *= rest;
   }
@@ -118,7 +113,23 @@ struct reduction_order {
 
   [[nodiscard]] bool has_second_step() const { return rest != 1; }
 
+  /// Makes columns of short rows, if there are many and each is one axis: lanes are then those of
+  /// neighbouring rows, where a row has too few elements for them.
+  void turn_short_rows(const shape<Rank>& extents) {
+    if constexpr (Rank > 1) {
+      if (!by_rows || reduced < 2 || reduced >= short_row) return;
+      if (extents[axes.axes[Rank - 1]] != reduced) return;
+      if (extents[axes.axes[Rank - 2]] < least_columns) return;
+      std::rotate(axes.axes.begin(), axes.axes.end() - 1, axes.axes.end());
+      std::rotate(first.begin(), first.end() - 1, first.end());
+      std::swap(outer, inner);
+      by_rows = false;
+    }
+  }
+
  private:
+  static constexpr index_t least_columns = 32;
+
   // By the elements that each step makes one of, and whether to the first the second's rows join
   // into long ones. The second reads what the first has written: many have to become few. Long
   // segments are read as fast by themselves. The bounds are measured.

@@ -106,7 +106,9 @@ inline lanes_t<T> fused(const lanes_t<T>& a, const lanes_t<T>& b, const lanes_t<
   if constexpr (has_simd<T> && std::floating_point<T>) {
     return lane::fma(a, b, c);
   } else if constexpr (has_simd<T>) {
-    return a * b + c;
+    using wraps = std::make_unsigned_t<T>;
+    const auto bits = [](const lanes_t<T>& lanes) { return lane::bits_as<wraps>(lanes); };
+    return lane::bits_as<T>(bits(a) * bits(b) + bits(c));
   } else {
     plain_lanes<T> result;
     for (index_t i = 0; i < block_width<T>; ++i) {

@@ -13,8 +13,8 @@
 
 namespace topos::detail {
 
-/// Rows of fewer elements are short: they are combined four elements at a time, as rows are that
-/// are combined with each other.
+/// Rows of fewer elements are short: by lanes they are combined four elements at a time, as rows
+/// are that are combined with each other.
 inline constexpr index_t short_row = 16;
 
 namespace host_rows {

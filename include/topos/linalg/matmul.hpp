@@ -112,14 +112,16 @@ template <expression A, expression B>
   return d;
 }
 
-/// Elements of vectors that are read more than once, in memory.
+/// A vector whose elements are read more than once, as neighbours in memory: further apart they
+/// would look like the matrix's rows.
 template <expression E>
 [[nodiscard]] auto kept_in_memory(const E& e, device d, std::source_location where) {
+  using T = typename E::value_type;
   if constexpr (is_memory<E>) {
-    return e;
+    return e.where.strides[0] == 1 ? e : tensor<T, 1>(e, where).node();
   } else {
     const default_device scope(d);
-    return tensor<typename E::value_type, E::rank>(e, where).node();
+    return tensor<T, 1>(e, where).node();
   }
 }
 

@@ -33,6 +33,8 @@ inline constexpr bool has_gather = false;
 
 #ifdef __AVX512F__
 
+static_assert(sizeof(batch<float>) == 64, "topos: xsimd's default lanes are not those of AVX-512");
+
 /// Every step-th number; all of them lie within 2^31 numbers.
 template <class T>
 batch<T> gather(const T* from, index_t step) {
@@ -82,6 +84,8 @@ void store_masked(T* to, const batch<T>& lanes, index_t count) {
 }
 
 #elif defined(__AVX2__)
+
+static_assert(sizeof(batch<float>) == 32, "topos: xsimd's default lanes are not those of AVX2");
 
 namespace detail {
 /// The lanes before lane `count`.

@@ -18,6 +18,28 @@ inline constexpr index_t most_lanes = 64;
 
 namespace host_rows {
 
+/// Whether columns of T are combined by lanes, four rows at a time.
+template <class Op, class Row, class T>
+constexpr bool adds_column_lanes() {
+  if constexpr (Row::width != 0 && lane::element<T>) {
+    return std::is_same_v<lanes_t<Row>, lane::batch<T>> &&
+           has_lanes<Op, lanes_t<Row>, lanes_t<Row>>;
+  } else {
+    return false;
+  }
+}
+
+/// Whether rows that are short are combined in fours: the elements of each, and such rows as
+/// columns.
+template <class Op, class Rows>
+constexpr bool combines_in_fours() {
+  using row = std::decay_t<decltype(std::declval<const Rows&>().row(0))>;
+  using dense = std::decay_t<decltype(std::declval<const row&>().dense())>;
+  using T = typename row::value_type;
+  return reduces_lanes<Op, row>() && reduces_lanes<Op, dense>() &&
+         adds_column_lanes<Op, row, T>() && adds_column_lanes<Op, dense, T>();
+}
+
 /// Combines columns of rows into an array, which has room for a whole batch after its end.
 template <class Op, class Rows, class T>
 class column_reducer {
@@ -52,9 +74,9 @@ class column_reducer {
     if constexpr (adds_lanes<Row>()) {
       index_t j = c;
       for (; j + Row::width <= past; j += Row::width) {
-        put(first, j - c, joined(row.lanes(j, lane::all{}), more.lanes(j, lane::all{})...));
+        put(first, j - c, joined(lanes(row, j, lane::all{}), lanes(more, j, lane::all{})...));
       }
-      if (j < past) put(first, j - c, joined(row.lanes(j, past - j), more.lanes(j, past - j)...));
+      if (j < past) put(first, j - c, joined(lanes(row, j, past - j), lanes(more, j, past - j)...));
     } else {
       add_values(first, c, past, row);
       (add_values(false, c, past, more), ...);
@@ -63,12 +85,12 @@ class column_reducer {
 
   template <class Row>
   static constexpr bool adds_lanes() {
-    if constexpr (Row::width != 0 && lane::element<T>) {
-      return std::is_same_v<lanes_t<Row>, lane::batch<T>> &&
-             has_lanes<Op, lanes_t<Row>, lanes_t<Row>>;
-    } else {
-      return false;
-    }
+    return adds_column_lanes<Op, Row, T>();
+  }
+
+  template <class Row, class Count>
+  [[nodiscard, gnu::always_inline]] static auto lanes(const Row& row, index_t j, Count count) {
+    return by_itself<Row>(row.lanes(j, count));
   }
 
   template <class B>

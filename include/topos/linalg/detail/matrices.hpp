@@ -50,16 +50,6 @@ template <expression E>
   }
 }
 
-/// A shape with one axis less.
-template <std::size_t Rank>
-[[nodiscard]] shape<Rank - 1> without_axis(const shape<Rank>& extents, std::size_t removed) {
-  shape<Rank - 1> result{};
-  for (std::size_t axis = 0, to = 0; axis < Rank; ++axis) {
-    if (axis != removed) result[to++] = extents[axis];
-  }
-  return result;
-}
-
 /// The products of two stacks of matrices that fit each other and are not empty.
 template <class T, std::size_t Batch>
 [[nodiscard]] matrix_product<T> product_of(const tensor_node<T, Batch + 2>& a,

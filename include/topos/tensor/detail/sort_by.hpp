@@ -12,7 +12,8 @@
 namespace topos::detail {
 
 /// Sorts each row of keys by all teams, and puts values, unless null, in the order of their keys,
-/// of equal ones the first first. Returns at once. `name` is the operation's in errors.
+/// of equal ones the first first. There is a key at least. Returns at once. `name` is the
+/// operation's in errors.
 template <class Key, class Value, std::size_t Rank>
 void sort_by(const tensor<Key, Rank>& keys, const tensor<Value, Rank>* values, const char* name,
              std::source_location where) {
