@@ -90,6 +90,21 @@ TEST(matmul, of_a_stack_and_a_vector_gives_each_row_its_bits_alone) {
   });
 }
 
+TEST(matmul, with_a_column_of_a_matrix_gives_each_row_its_bits_alone) {
+  on_each_device([](topos::device d) {
+    const auto a = topos::eval(topos::reshape(topos::sin(topos::arange<float>(0, 40 * 50, 1, d)),
+                                              topos::shape<2>{40, 50}));
+    const auto wide = topos::eval(topos::reshape(topos::cos(topos::arange<float>(0, 50 * 90, 1, d)),
+                                                 topos::shape<2>{50, 90}));
+    const auto v = topos::slice(wide, topos::range{}, 7);
+    const std::vector<float> all = values_of(matmul(a, v));
+
+    for (const index_t row : {0, 13, 39}) {
+      EXPECT_EQ(matmul(a.row(row), v).item(), all[static_cast<std::size_t>(row)]) << row;
+    }
+  });
+}
+
 TEST(matmul, of_truths_and_a_vector_says_whether_both_are_true_somewhere) {
   on_each_device([](topos::device d) {
     const auto a =
