@@ -119,6 +119,19 @@ TEST(scan, of_several_chunks_gives_numpys_values) {
   });
 }
 
+TEST(scan, of_a_short_row_does_not_depend_on_the_others) {
+  on_each_device([](topos::device d) {
+    const double tiny = std::ldexp(1.0, -53);
+    const std::vector<double> row{1, 0, tiny, tiny, 0, 0, 0, 0, 0};
+    const tensor<double, 1> x = vector_on(d, row);
+    const tensor<double, 2> rows = x + topos::zeros<double, 2>({40, 1}, d);
+
+    const std::vector<double> all = values_of(cumsum(rows, 1));
+
+    EXPECT_TRUE(same_bits(std::vector<double>(all.end() - 9, all.end()), values_of(cumsum(x))));
+  });
+}
+
 TEST(scan, of_every_size_is_whole) {
   on_each_device([](topos::device d) {
     for (const index_t n : support::sizes()) {
