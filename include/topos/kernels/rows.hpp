@@ -110,10 +110,7 @@ inline void store_lanes(T* to, const B& lanes) {
   lane::store(to, lanes);
 }
 
-template <class B>
-inline B blended(index_t count, const B& a, const B& b) {
-  return lane::blended(count, a, b);
-}
+using lane::blended;
 
 template <class Op, class Row>
 inline auto reduce_short(const Op& op, const Row& row, index_t first, index_t last) {
