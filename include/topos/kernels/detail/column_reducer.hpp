@@ -71,7 +71,7 @@ class column_reducer {
   // would be read and looked at for each batch.
   template <class Row, class... More>
   [[gnu::noinline]] void add(bool first, index_t c, index_t past, Row row, More... more) const {
-    if constexpr (adds_lanes<Row>()) {
+    if constexpr (adds_column_lanes<Op, Row, T>()) {
       index_t j = c;
       for (; j + Row::width <= past; j += Row::width) {
         put(first, j - c, joined(lanes(row, j, lane::all{}), lanes(more, j, lane::all{})...));
@@ -81,11 +81,6 @@ class column_reducer {
       add_values(first, c, past, row);
       (add_values(false, c, past, more), ...);
     }
-  }
-
-  template <class Row>
-  static constexpr bool adds_lanes() {
-    return adds_column_lanes<Op, Row, T>();
   }
 
   template <class Row, class Count>
