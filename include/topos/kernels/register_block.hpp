@@ -8,6 +8,7 @@
 #include <cstring>
 #include <topos/core/config.hpp>
 #include <topos/expr/lanes.hpp>
+#include <topos/expr/operations.hpp>
 #include <type_traits>
 
 #ifdef __NVCC__  // which passes the host compiler's pragmas on, but does not know them
@@ -106,9 +107,7 @@ inline lanes_t<T> fused(const lanes_t<T>& a, const lanes_t<T>& b, const lanes_t<
   if constexpr (has_simd<T> && std::floating_point<T>) {
     return lane::fma(a, b, c);
   } else if constexpr (has_simd<T>) {
-    using wraps = std::make_unsigned_t<T>;
-    const auto bits = [](const lanes_t<T>& lanes) { return lane::bits_as<wraps>(lanes); };
-    return lane::bits_as<T>(bits(a) * bits(b) + bits(c));
+    return multiply_op{}.lanes(a, b) + c;
   } else {
     plain_lanes<T> result;
     for (index_t i = 0; i < block_width<T>; ++i) {
