@@ -87,6 +87,15 @@ struct strided_rows {
   friend bool operator==(const strided_rows&, const strided_rows&) = default;
 };
 
+/// How far ahead elements are fetched, of rows that are `stride` apart and of which `piece` columns
+/// each are walked: as far as a page of them reaches.
+template <class T>
+[[nodiscard]] constexpr index_t fetched_ahead(index_t columns, index_t piece, index_t stride) {
+  constexpr index_t page = 4096 / sizeof(T);
+  if (piece > 8 * page || (piece == columns && stride == columns)) return page;
+  return piece == 0 ? 0 : (page + piece - 1) / piece * stride;
+}
+
 /// The rows of a layout, walked as `w`.
 template <class Elements, std::size_t Rank, std::size_t N>
 [[nodiscard]] strided_rows<Elements, N> rows_of(const Elements& elements, const layout<Rank>& l,
@@ -103,6 +112,11 @@ template <class Elements, std::size_t Rank, std::size_t N>
         result.extents[axis] = w.sizes[axis];
         result.strides[axis] = stride;
       }
+    }
+    if constexpr (requires { result.elements.ahead; }) {
+      const index_t stride = w.axes > 1 ? result.strides[w.axes - 2] : w.columns();
+      result.elements.ahead =
+          fetched_ahead<typename Elements::value_type>(w.columns(), w.piece, stride);
     }
   }
   return result;
@@ -166,8 +180,8 @@ struct memory_source {
 
   [[nodiscard]] std::optional<topos::device> device() const { return memory.where(); }
   void collect(std::vector<buffer>& reads) const { reads.push_back(memory); }
-  [[nodiscard]] memory_elements<T> elements() const {
-    return {static_cast<const T*>(memory.data())};
+  [[nodiscard]] fetched_elements<T> elements() const {
+    return {{static_cast<const T*>(memory.data())}};
   }
 };
 

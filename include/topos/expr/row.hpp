@@ -19,7 +19,7 @@
 ///     packed<N>(j)          elements j to j + N for a thread of a device, where packs<N>(j) says
 ///                           that they are aligned
 ///     paired(distance)      what makes, of j, the pair of the lanes from j and from j + distance
-///     on partner()             the distance at which such a pair costs less than two; 0: none
+///     partner()                the distance at which such a pair costs less than two; 0: none
 ///                           (it never is where `pairs` is false)
 
 #include <cstddef>
@@ -81,6 +81,21 @@ struct memory_elements {
   }
   [[nodiscard]] auto lanes_apart(index_t o, index_t step) const requires lane::element<T> {
     return lane::load_apart(data + o, step);
+  }
+};
+
+/// Elements in memory of which a loop's next ones are fetched into the caches meanwhile: processors
+/// do so by themselves only within a page.
+template <class T>
+struct fetched_elements : memory_elements<T> {
+  index_t ahead = 0;  ///< From what is loaded to what is fetched then.
+
+  friend bool operator==(const fetched_elements&, const fetched_elements&) = default;
+  template <class Count>
+    requires lane::element<lane::made_of<T>>
+  [[nodiscard]] auto lanes(index_t o, Count count) const {
+    if constexpr (std::is_same_v<Count, lane::all>) __builtin_prefetch(this->data + o + ahead);
+    return memory_elements<T>::lanes(o, count);
   }
 };
 

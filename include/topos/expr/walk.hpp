@@ -15,7 +15,8 @@ struct walk {
   int axes = 1;                           ///< Axes after joining; the last one is the columns.
   std::array<index_t, Rank + 1> sizes{};  ///< Their extents.
   std::array<std::size_t, Rank + 1>
-      last{};  ///< For each, the axis of the shape whose stride it has.
+      last{};         ///< For each, the axis of the shape whose stride it has.
+  index_t piece = 0;  ///< Columns of a row that the kernel takes before it goes on to the next row.
 
   [[nodiscard]] index_t columns() const { return sizes[axes - 1]; }
   [[nodiscard]] index_t rows() const {
@@ -66,6 +67,7 @@ class walk_maker {
     // Something is always the columns.
     const bool bare = apart_ != 0 && Rank != 0 && !ends_apart(w);
     if (w.axes == 0 || bare) push(w, 1, Rank == 0 ? 0 : Rank - 1);
+    w.piece = w.columns();
     return w;
   }
 

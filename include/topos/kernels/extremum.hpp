@@ -335,7 +335,7 @@ class extremum_plan {
   template <expression V>
   extremum_plan(const V& v, const layout<rank>& target, const reduction_order<rank>& order,
                 const buffer& out)
-      : extremum_plan(v, target, order, reduction_walk(v, target), out) {}
+      : extremum_plan(v, target, order, reduction_walk(v, target, order.by_rows), out) {}
 
   template <expression V>
   extremum_plan(const V& v, const layout<rank>& target, const reduction_order<rank>& order,

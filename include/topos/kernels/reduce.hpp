@@ -115,7 +115,8 @@ class reduce_plan {
       : reduce_plan(
             v, target, order,
             reduction_walk(
-                v, order.has_second_step() ? reduced_layout<rank>(v.shape(), order.first) : target),
+                v, order.has_second_step() ? reduced_layout<rank>(v.shape(), order.first) : target,
+                order.by_rows),
             how, out) {}
 
   template <expression V>

@@ -7,7 +7,7 @@
 #include <array>
 #include <topos/core/layout.hpp>
 #include <topos/expr/expression.hpp>
-#include <topos/kernels/rows.hpp>
+#include <topos/kernels/detail/column_reducer.hpp>
 #include <utility>
 
 namespace topos::detail {
@@ -163,13 +163,18 @@ template <std::size_t Rank>
   return l;
 }
 
-/// How a reduction walks an expression whose axes are in order, by the layout of its results.
+/// How a reduction walks an expression whose axes are in order, by the layout of its results: by
+/// rows, or pieces of rows that are combined with each other.
 template <expression V>
-[[nodiscard]] walk<V::rank> reduction_walk(const V& v, const layout<V::rank>& results) {
+[[nodiscard]] walk<V::rank> reduction_walk(const V& v, const layout<V::rank>& results,
+                                           bool by_rows) {
   walk_maker<V::rank> maker(v.shape());
   maker.add(results);  // which keeps the reduced axes apart from the others
   v.leaves(maker);
-  return maker.make();
+  walk<V::rank> w = maker.make();
+  // Of four rows at a time, each takes a quarter's time of them.
+  if (!by_rows) w.piece = std::min(w.piece, columns_of_piece / 4);
+  return w;
 }
 
 /// How a second step walks what the first one leaves, by the layout of its results.

@@ -189,6 +189,14 @@ struct row_scan_kernel {
   }
 };
 
+/// The widest panel of columns that is scanned at once.
+inline constexpr index_t widest_panel = 512;
+
+/// Columns of a panel, of so many: narrow enough to share, and whole cache lines.
+[[nodiscard]] inline index_t panel_of(index_t columns) {
+  return std::min(columns, std::clamp<index_t>(columns / 32 / 64 * 64, 64, widest_panel));
+}
+
 /// The kernel of a scan down columns: item i is a panel of columns of one group of rows, of which
 /// row n of the scanned axis is row (group * length + n) * inner + t.
 template <class Target, class Op, class Rows>
@@ -196,8 +204,6 @@ struct column_scan_kernel {
   using value_type = typename decltype(std::declval<const Rows&>().row(0))::value_type;
   using result_type = typename decltype(std::declval<const Target&>().elements)::value_type;
   using running = running_t<value_type>;
-
-  static constexpr index_t widest = 512;
 
   Target target;
   Rows rows;
@@ -208,12 +214,9 @@ struct column_scan_kernel {
   index_t columns;
   index_t panel;
 
-  /// Panels narrow enough to share, and whole cache lines.
-  void cut() { panel = std::clamp<index_t>(columns / 32 / 64 * 64, 64, widest); }
-
   [[nodiscard]] KOKKOS_FUNCTION index_t across() const { return (columns + panel - 1) / panel; }
   [[nodiscard]] index_t items() const { return outer * inner * across(); }
-  [[nodiscard]] index_t cost() const { return length * std::min(columns, panel); }
+  [[nodiscard]] index_t cost() const { return length * panel; }
 
   TOPOS_HOST_BRANCH
   template <class Team>
@@ -223,8 +226,8 @@ struct column_scan_kernel {
     const index_t t = i / across() % inner;
     const index_t first = i / across() / inner * length * inner + t;
     if constexpr (Team::on_host) {
-      running so_far[widest];
-      value_type values[widest];
+      running so_far[widest_panel];
+      value_type values[widest_panel];
       for (index_t n = 0; n < length; ++n) {
         const index_t r = first + n * inner;
         auto* out = target.elements.data + target.start(r);

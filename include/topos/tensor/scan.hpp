@@ -59,9 +59,8 @@ void submit_column_scan(const V& v, const layout<V::rank>& target, const tensor<
                         std::vector<buffer> reads, const char* name, std::source_location where) {
   const auto to = rows_of(target_elements<To>{y.data()}, target, w);
   column_scan_kernel<std::decay_t<decltype(to)>, Op, decltype(v.rows(w))> kernel{
-      to,          v.rows(w),  op, order.outer, order.reduced, order.inner / w.columns(),
-      w.columns(), w.columns()};
-  kernel.cut();
+      to,          v.rows(w), op, order.outer, order.reduced, order.inner / w.columns(),
+      w.columns(), w.piece};
   queue_of(y.device(), where)
       .submit(
           std::move(reads), {y.memory()}, y.size(),
@@ -97,7 +96,8 @@ template <class Op, operand X>
     maker.add(order.axes(reduced_layout<rank>(extents, set)));
     maker.add(target);
     v.leaves(maker);
-    const walk<rank> w = maker.make();
+    walk<rank> w = maker.make();
+    w.piece = panel_of(w.columns());
     if (w.columns() >= fewest_columns) {
       submit_column_scan(v, target, y, order, w, op, std::move(reads), name, where);
       return y;
