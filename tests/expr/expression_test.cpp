@@ -99,6 +99,20 @@ TEST(expression, walks_as_one_row_where_every_leaf_is_whole) {
   EXPECT_EQ(topos::detail::walk_of(x + row).rows(), 4);
 }
 
+TEST(expression, is_fetched_a_page_ahead_along_its_rows) {
+  const auto x = topos::zeros<float, 2>({100, 1000});
+  const auto row = topos::zeros<float, 1>({1000});
+  const auto ahead = [](const auto& of, const auto& walked) {
+    return topos::detail::as_node(of).rows(topos::detail::walk_of(walked)).elements.ahead;
+  };
+  const auto part = slice(x, topos::range{}, topos::range{0, 64});
+
+  EXPECT_EQ(ahead(x, x + x), 1024);
+  EXPECT_EQ(ahead(x, x + row), 1024) << "rows that follow each other";
+  EXPECT_EQ(ahead(part, part), 16 * 1000) << "16 rows of 64 elements are a page";
+  EXPECT_EQ(ahead(row, x + row), 0) << "one row again and again";
+}
+
 TEST(expression, of_empty_shape_has_no_elements_to_walk) {
   const auto w =
       topos::detail::walk_of(topos::zeros<float, 2>({0, 3}) + topos::zeros<float, 1>({3}));

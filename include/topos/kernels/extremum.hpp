@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <topos/kernels/detail/column_reducer.hpp>
+#include <topos/kernels/detail/reduction_pieces.hpp>
 #include <topos/kernels/map.hpp>
 #include <topos/kernels/reduction_order.hpp>
 
@@ -72,9 +73,8 @@ inline numbered<typename Row::value_type> find_first(const Row& row, index_t fir
 }  // namespace host_rows
 
 /// The kernel: item i is a piece of one output, several outputs, or a piece of neighbouring ones.
-/// Rows are grouped as in reduction_kernel.
 template <class Target, class Before, class Rows>
-struct extremum_kernel {
+struct extremum_kernel : reduction_pieces {
   using value_type = typename decltype(std::declval<const Rows&>().row(0))::value_type;
   using found = numbered<value_type>;
 
@@ -83,33 +83,21 @@ struct extremum_kernel {
 
   Target target;
   Rows rows;
-  bool by_rows;
-  index_t outer;
-  index_t reduced;
-  index_t inner;
-  index_t columns;
-  index_t piece_rows;
-  index_t piece_columns;
-  found* partials;  // where the results of pieces go; unused where pieces are whole
+  found* partials = nullptr;  // where the results of pieces go; unused where pieces are whole
+
+  extremum_kernel(const reduction_pieces& groups, const Target& to, const Rows& from)
+      : reduction_pieces(groups), target(to), rows(from) {}
 
   void cut() {
     piece_rows = by_rows ? std::max<index_t>(1, map_chunk / columns) : rows_compared;
     piece_columns = by_rows ? std::min(columns, map_chunk) : columns_of_piece;
   }
 
-  KOKKOS_FUNCTION index_t pieces_down() const { return (reduced + piece_rows - 1) / piece_rows; }
-  KOKKOS_FUNCTION index_t pieces_across() const {
-    return (columns + piece_columns - 1) / piece_columns;
-  }
-  KOKKOS_FUNCTION index_t pieces() const {
-    return by_rows ? pieces_down() * pieces_across() : pieces_down();
-  }
-  KOKKOS_FUNCTION index_t outputs() const { return by_rows ? outer : outer * inner * columns; }
   [[nodiscard]] index_t together() const {
     return pieces() > 1 ? 1 : std::max<index_t>(1, map_chunk / (reduced * columns));
   }
   [[nodiscard]] index_t count() const {
-    if (!by_rows) return outer * pieces_down() * inner * pieces_across();
+    if (!by_rows) return count_down();
     return outer * pieces() / together() + (outer * pieces() % together() != 0 ? 1 : 0);
   }
   [[nodiscard]] index_t cost() const {
@@ -144,31 +132,28 @@ struct extremum_kernel {
   TOPOS_HOST_BRANCH
   template <class Team>
   KOKKOS_FUNCTION found piece(const Team& team, index_t output, index_t p) const {
-    const index_t r = p / pieces_across() * piece_rows;
-    const index_t c = p % pieces_across() * piece_columns;
-    const index_t past_r = r + piece_rows < reduced ? r + piece_rows : reduced;
-    const index_t past_c = c + piece_columns < columns ? c + piece_columns : columns;
-    const index_t group = output * reduced;
+    const range of = piece_of(p);
+    const index_t first = output * reduced;
     if constexpr (Team::on_host) {
       found best{};
-      for (index_t n = r; n < past_r; ++n) {
-        const auto row = rows.row(group + n);
-        found here = row.is_dense() ? host_rows::find_first<Before>(row.dense(), c, past_c)
-                                    : host_rows::find_first<Before>(row, c, past_c);
+      for (index_t n = of.r; n < of.past_r; ++n) {
+        const auto row = rows.row(first + n);
+        found here = row.is_dense() ? host_rows::find_first<Before>(row.dense(), of.c, of.past_c)
+                                    : host_rows::find_first<Before>(row, of.c, of.past_c);
         here.number += n * columns;
-        best = n == r ? here : first_of_two<Before>{}(best, here);
+        best = n == of.r ? here : first_of_two<Before>{}(best, here);
       }
       return best;
     } else {
-      const index_t width = past_c - c;
+      const index_t width = of.past_c - of.c;
       using reducer = partial_reducer<found, first_of_two<Before>>;
       partial_result<found> result{};
       Kokkos::parallel_reduce(
-          Kokkos::TeamVectorRange(team.member(), (past_r - r) * width),
+          Kokkos::TeamVectorRange(team.member(), (of.past_r - of.r) * width),
           [&](index_t e, partial_result<found>& best) {
-            const index_t n = r + e / width;
-            const index_t j = c + e % width;
-            const found here{rows.row(group + n)[j], n * columns + j};
+            const index_t n = of.r + e / width;
+            const index_t j = of.c + e % width;
+            const found here{rows.row(first + n)[j], n * columns + j};
             best.value = best.some ? first_of_two<Before>{}(best.value, here) : here;
             best.some = true;
           },
@@ -181,17 +166,10 @@ struct extremum_kernel {
   TOPOS_HOST_BRANCH
   template <class Team>
   KOKKOS_FUNCTION void down_columns(const Team& team, index_t i) const {
-    const index_t c = i % pieces_across() * piece_columns;
-    const index_t t = i / pieces_across() % inner;
-    const index_t block = i / pieces_across() / inner % pieces_down();
-    const index_t group = i / pieces_across() / inner / pieces_down();
-    const index_t past_c = c + piece_columns < columns ? c + piece_columns : columns;
-    const index_t k = block * piece_rows;
-    const index_t past_k = k + piece_rows < reduced ? k + piece_rows : reduced;
-    const index_t output = (group * inner + t) * columns;
-    found* partial = pieces_down() == 1
-                         ? nullptr
-                         : partials + ((group * pieces_down() + block) * inner + t) * columns;
+    const down at = down_of(i);
+    const range of = at.of;
+    const index_t output = (at.group * inner + at.t) * columns;
+    found* partial = pieces_down() == 1 ? nullptr : partials + at.first;
     const auto put = [&](index_t j, const found& best) {
       if (partial == nullptr) {
         write(output + j, best);
@@ -199,26 +177,26 @@ struct extremum_kernel {
         partial[j] = best;
       }
     };
-    const auto row = [&](index_t n) { return rows.row((group * reduced + n) * inner + t); };
+    const auto row = [&](index_t n) { return rows.row(row_of(at.group, n, at.t)); };
     if constexpr (Team::on_host) {
       value_type best[columns_of_piece];
       value_type values[columns_of_piece];
       std::int32_t numbers[columns_of_piece] = {};
-      host_rows::assign(best - c, 1, row(k), c, past_c);
-      for (index_t n = k + 1; n < past_k; ++n) {
-        host_rows::assign(values - c, 1, row(n), c, past_c);
-        const auto number = static_cast<std::int32_t>(n - k);
-        for (index_t j = 0; j < past_c - c; ++j) {
+      host_rows::assign(best - of.c, 1, row(of.r), of.c, of.past_c);
+      for (index_t n = of.r + 1; n < of.past_r; ++n) {
+        host_rows::assign(values - of.c, 1, row(n), of.c, of.past_c);
+        const auto number = static_cast<std::int32_t>(n - of.r);
+        for (index_t j = 0; j < of.past_c - of.c; ++j) {
           const bool better = Before{}(values[j], best[j]);
           best[j] = better ? values[j] : best[j];
           numbers[j] = better ? number : numbers[j];
         }
       }
-      for (index_t j = c; j < past_c; ++j) put(j, {best[j - c], k + numbers[j - c]});
+      for (index_t j = of.c; j < of.past_c; ++j) put(j, {best[j - of.c], of.r + numbers[j - of.c]});
     } else {
-      Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), c, past_c), [&](index_t j) {
-        found best{row(k)[j], k};
-        for (index_t n = k + 1; n < past_k; ++n) {
+      Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), of.c, of.past_c), [&](index_t j) {
+        found best{row(of.r)[j], of.r};
+        for (index_t n = of.r + 1; n < of.past_r; ++n) {
           const value_type value = row(n)[j];
           if (Before{}(value, best.value)) best = {value, n};
         }
@@ -341,17 +319,10 @@ class extremum_plan {
   extremum_plan(const V& v, const layout<rank>& target, const reduction_order<rank>& order,
                 const walk<rank>& w, const buffer& out)
       : size_(order.outer * order.reduced * order.inner),
-        kernel_{rows_of(target_elements<std::int64_t>{static_cast<std::int64_t*>(out.data())},
+        kernel_({order.by_rows, order.outer, order.reduced, order.inner, w.columns()},
+                rows_of(target_elements<std::int64_t>{static_cast<std::int64_t*>(out.data())},
                         target, w),
-                v.rows(w),
-                order.by_rows,
-                order.outer,
-                order.reduced,
-                order.inner,
-                w.columns(),
-                1,
-                1,
-                nullptr} {
+                v.rows(w)) {
     if (size_ == 0) return;
     (order.by_rows ? kernel_.reduced : kernel_.inner) /= w.columns();
     kernel_.cut();

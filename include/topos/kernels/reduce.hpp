@@ -124,21 +124,10 @@ class reduce_plan {
               const walk<rank>& w, const fold_type& how, const buffer& out)
       : size_(order.outer * order.reduced * order.inner),
         rest_(order.rest),
-        kernel_{rows_of(target_elements<result_type>{static_cast<result_type*>(out.data())}, target,
+        kernel_({order.by_rows, order.outer, order.reduced, order.inner, w.columns()},
+                rows_of(target_elements<result_type>{static_cast<result_type*>(out.data())}, target,
                         order.has_second_step() ? second_walk<rank>(target, order.first) : w),
-                1,
-                v.rows(w),
-                how.op,
-                how.finish,
-                order.by_rows,
-                true,
-                order.outer,
-                order.reduced,
-                order.inner,
-                w.columns(),
-                1,
-                1,
-                nullptr} {
+                1, v.rows(w), how.op, how.finish) {
     if (size_ == 0) return;
     (order.by_rows ? kernel_.reduced : kernel_.inner) /= w.columns();
     kernel_.cut(order.by_rows && crosses_rows(v, w));
@@ -171,20 +160,9 @@ class reduce_plan {
   // The kernel that reduces the results of pieces.
   [[nodiscard]] following_type following(value_type* results, bool by_rows, index_t pieces) const {
     const kernel_type& k = kernel_;
-    following_type next{k.target,
-                        k.target_rows,
-                        {results, by_rows ? pieces : k.columns},
-                        k.op,
-                        k.finish,
-                        by_rows,
-                        true,
-                        by_rows ? k.outputs() / rest_ : k.outer,
-                        by_rows ? 1 : pieces,
-                        by_rows ? 1 : k.inner,
-                        by_rows ? pieces : k.columns,
-                        1,
-                        1,
-                        nullptr};
+    const auto groups = by_rows ? reduction_pieces{true, k.outputs() / rest_, 1, 1, pieces}
+                                : reduction_pieces{false, k.outer, pieces, k.inner, k.columns};
+    following_type next(groups, k.target, k.target_rows, {results, groups.columns}, k.op, k.finish);
     next.cut(false);
     if (!by_rows && rest_ != 1) next.whole = false;
     if (results != nullptr) next.partials = results + pieces * next.outputs();

@@ -7,6 +7,7 @@
 #include <concepts>
 #include <topos/kernels/detail/column_reducer.hpp>
 #include <topos/kernels/detail/joint_reduction.hpp>
+#include <topos/kernels/detail/reduction_pieces.hpp>
 #include <topos/kernels/map.hpp>
 #include <utility>
 
@@ -21,11 +22,8 @@ struct partial_rows {
 };
 
 /// The kernel of a reduction: item i is a piece of one output, or several outputs.
-///
-/// The rows of the walk are `outer` groups of `reduced` times `inner` rows. By rows, a group is one
-/// output, and `inner` is 1; else each column of it is, for each of the inner rows.
 template <class Target, class Op, class Finish, class Rows>
-struct reduction_kernel {
+struct reduction_kernel : reduction_pieces {
   using value_type = typename decltype(std::declval<const Rows&>().row(0))::value_type;
 
   Target target;        // of the walk before any pieces
@@ -33,15 +31,17 @@ struct reduction_kernel {
   Rows rows;
   Op op;
   Finish finish;
-  bool by_rows;
-  bool whole;  // results are final; if not, pieces leave theirs
-  index_t outer;
-  index_t reduced;
-  index_t inner;
-  index_t columns;
-  index_t piece_rows;
-  index_t piece_columns;
-  value_type* partials;  // where the results of pieces go; unused where they are final
+  bool whole = true;               // results are final; if not, pieces leave theirs
+  value_type* partials = nullptr;  // where the results of pieces go; unused where they are final
+
+  reduction_kernel(const reduction_pieces& groups, const Target& to, index_t rows_of_group,
+                   const Rows& from, const Op& combine, const Finish& last)
+      : reduction_pieces(groups),
+        target(to),
+        target_rows(rows_of_group),
+        rows(from),
+        op(combine),
+        finish(last) {}
 
   /// Sets how groups are cut into pieces.
   void cut(bool crossing) {
@@ -59,22 +59,13 @@ struct reduction_kernel {
     whole = pieces() == 1;
   }
 
-  KOKKOS_FUNCTION index_t pieces_down() const { return (reduced + piece_rows - 1) / piece_rows; }
-  KOKKOS_FUNCTION index_t pieces_across() const {
-    return (columns + piece_columns - 1) / piece_columns;
-  }
-  /// Pieces of one output.
-  KOKKOS_FUNCTION index_t pieces() const {
-    return by_rows ? pieces_down() * pieces_across() : pieces_down();
-  }
-  [[nodiscard]] index_t outputs() const { return by_rows ? outer : outer * inner * columns; }
   /// Outputs by rows that one item computes.
   KOKKOS_FUNCTION index_t together() const {
     const index_t size = reduced * columns;
     return size < map_chunk ? map_chunk / size : 1;
   }
   [[nodiscard]] index_t count() const {
-    if (!by_rows) return outer * pieces_down() * inner * pieces_across();
+    if (!by_rows) return count_down();
     return pieces() > 1 ? outer * pieces() : (outer + together() - 1) / together();
   }
   [[nodiscard]] index_t cost() const {
@@ -158,17 +149,14 @@ struct reduction_kernel {
     if constexpr (Team::on_host) {
       return combined(op, rows, output, p);
     } else {
-      const index_t r = p / pieces_across() * piece_rows;
-      const index_t c = p % pieces_across() * piece_columns;
-      const index_t past_r = r + piece_rows < reduced ? r + piece_rows : reduced;
-      const index_t past_c = c + piece_columns < columns ? c + piece_columns : columns;
-      const index_t group = output * reduced;
-      const index_t width = past_c - c;
+      const range of = piece_of(p);
+      const index_t first = output * reduced;
+      const index_t width = of.past_c - of.c;
       partial_result<value_type> result{};
       Kokkos::parallel_reduce(
-          Kokkos::TeamVectorRange(team.member(), (past_r - r) * width),
+          Kokkos::TeamVectorRange(team.member(), (of.past_r - of.r) * width),
           [&](index_t e, partial_result<value_type>& so_far) {
-            const value_type value = rows.row(group + r + e / width)[c + e % width];
+            const value_type value = rows.row(first + of.r + e / width)[of.c + e % width];
             so_far.value = so_far.some ? op(so_far.value, value) : value;
             so_far.some = true;
           },
@@ -181,11 +169,9 @@ struct reduction_kernel {
   // Piece p of an output on the host, by an operation and of rows that stand for this kernel's.
   template <class With, class From>
   auto combined(const With& with, const From& from, index_t output, index_t p) const {
-    const index_t r = p / pieces_across() * piece_rows;
-    const index_t c = p % pieces_across() * piece_columns;
+    const range of = piece_of(p);
     const index_t first = output * reduced;
-    return rows_combined(with, from, first + r, first + std::min(r + piece_rows, reduced), c,
-                         std::min(c + piece_columns, columns));
+    return rows_combined(with, from, first + of.r, first + of.past_r, of.c, of.past_c);
   }
 
   // Short rows, by halves.
@@ -202,28 +188,22 @@ struct reduction_kernel {
   TOPOS_HOST_BRANCH
   template <class Team>
   KOKKOS_FUNCTION void down_columns(const Team& team, index_t i) const {
-    // Neighbours in a row come after each other.
-    const index_t c = i % pieces_across() * piece_columns;
-    const index_t t = i / pieces_across() % inner;
-    const index_t block = i / pieces_across() / inner % pieces_down();
-    const index_t group = i / pieces_across() / inner / pieces_down();
-    const index_t past_c = c + piece_columns < columns ? c + piece_columns : columns;
-    const index_t k = block * piece_rows;
-    const index_t count = k + piece_rows < reduced ? piece_rows : reduced - k;
-    const index_t r = (group * reduced + k) * inner + t;
-    auto* to = target.elements.data + (whole ? target.start(group * target_rows + t) : 0);
-    value_type* partial =
-        partials + (whole ? 0 : ((group * pieces_down() + block) * inner + t) * columns);
+    const down at = down_of(i);
+    const range& of = at.of;
+    const index_t r = row_of(at.group, of.r, at.t);
+    const index_t count = of.past_r - of.r;
+    auto* to = target.elements.data + (whole ? target.start(at.group * target_rows + at.t) : 0);
+    value_type* partial = partials + (whole ? 0 : at.first);
     if constexpr (Team::on_host) {
       value_type values[columns_of_piece + most_lanes];
-      host_rows::column_reducer(op, rows, values).run(r, inner, count, c, past_c);
+      host_rows::column_reducer(op, rows, values).run(r, inner, count, of.c, of.past_c);
       if (whole) {
-        for (index_t j = c; j < past_c; ++j) to[j * target.step] = finish(values[j - c]);
+        for (index_t j = of.c; j < of.past_c; ++j) to[j * target.step] = finish(values[j - of.c]);
       } else {
-        std::copy_n(values, past_c - c, partial + c);
+        std::copy_n(values, of.past_c - of.c, partial + of.c);
       }
     } else {
-      Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), c, past_c), [&](index_t j) {
+      Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), of.c, of.past_c), [&](index_t j) {
         value_type value = rows.row(r)[j];
         for (index_t n = 1; n < count; ++n) value = op(value, rows.row(r + n * inner)[j]);
         if (whole) {

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// How the elements of a reduction are cut into pieces, one for each item of its kernel.
+
+#include <topos/core/config.hpp>
+
+namespace topos::detail {
+
+/// The rows of a walk in `outer` groups of `reduced` times `inner`, and how they are cut.
+///
+/// By rows, a group is one output, and `inner` is 1; else each column of it is, for each of the
+/// inner rows.
+struct reduction_pieces {
+  bool by_rows;
+  index_t outer;
+  index_t reduced;
+  index_t inner;
+  index_t columns;
+  index_t piece_rows = 1;
+  index_t piece_columns = 1;
+
+  /// Rows [r, past_r) of a group, and columns [c, past_c) of each.
+  struct range {
+    index_t r;
+    index_t past_r;
+    index_t c;
+    index_t past_c;
+  };
+  /// A piece that goes down the columns of inner row t of a group; `first` is the number of its
+  /// column 0 among the results of all pieces.
+  struct down {
+    range of;
+    index_t group;
+    index_t t;
+    index_t first;
+  };
+
+  KOKKOS_FUNCTION index_t pieces_down() const { return (reduced + piece_rows - 1) / piece_rows; }
+  KOKKOS_FUNCTION index_t pieces_across() const {
+    return (columns + piece_columns - 1) / piece_columns;
+  }
+  /// Pieces of one output.
+  KOKKOS_FUNCTION index_t pieces() const {
+    return by_rows ? pieces_down() * pieces_across() : pieces_down();
+  }
+  KOKKOS_FUNCTION index_t outputs() const { return by_rows ? outer : outer * inner * columns; }
+  /// The row of the walk that is row r of inner row t of a group.
+  KOKKOS_FUNCTION index_t row_of(index_t group, index_t r, index_t t) const {
+    return (group * reduced + r) * inner + t;
+  }
+
+  /// Piece p of an output by rows.
+  KOKKOS_FUNCTION range piece_of(index_t p) const {
+    return range_at(p / pieces_across(), p % pieces_across());
+  }
+  /// Pieces down the columns, of which there are so many: neighbours in a row come after each
+  /// other.
+  KOKKOS_FUNCTION down down_of(index_t i) const {
+    const index_t block = i / pieces_across() / inner % pieces_down();
+    const index_t group = i / pieces_across() / inner / pieces_down();
+    const index_t t = i / pieces_across() % inner;
+    return {range_at(block, i % pieces_across()), group, t,
+            ((group * pieces_down() + block) * inner + t) * columns};
+  }
+  [[nodiscard]] index_t count_down() const {
+    return outer * pieces_down() * inner * pieces_across();
+  }
+
+ private:
+  KOKKOS_FUNCTION range range_at(index_t block, index_t across) const {
+    const index_t r = block * piece_rows;
+    const index_t c = across * piece_columns;
+    return {r, r + piece_rows < reduced ? r + piece_rows : reduced, c,
+            c + piece_columns < columns ? c + piece_columns : columns};
+  }
+};
+
+}  // namespace topos::detail
