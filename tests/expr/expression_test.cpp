@@ -99,7 +99,7 @@ TEST(expression, walks_as_one_row_where_every_leaf_is_whole) {
   EXPECT_EQ(topos::detail::walk_of(x + row).rows(), 4);
 }
 
-TEST(expression, is_fetched_a_page_ahead_along_its_rows) {
+TEST(expression, is_fetched_ahead_along_its_rows) {
   const auto x = topos::zeros<float, 2>({100, 1000});
   const auto row = topos::zeros<float, 1>({1000});
   const auto ahead = [](const auto& of, const auto& walked) {
@@ -109,7 +109,7 @@ TEST(expression, is_fetched_a_page_ahead_along_its_rows) {
 
   EXPECT_EQ(ahead(x, x + x), 1024);
   EXPECT_EQ(ahead(x, x + row), 1024) << "rows that follow each other";
-  EXPECT_EQ(ahead(part, part), 16 * 1000) << "16 rows of 64 elements are a page";
+  EXPECT_EQ(ahead(part, part), 16 * 1000) << "what 16 rows of 64 elements take";
   EXPECT_EQ(ahead(row, x + row), 0) << "one row again and again";
 }
 

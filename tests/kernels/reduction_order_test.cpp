@@ -102,6 +102,20 @@ void check(const X& x, const index_t (&axes)[N], bool two_steps) {
   EXPECT_EQ(values_of(eval(max(x, axes))), as<T>(as<float>(most)));
 }
 
+TEST(reduction_order, fetches_the_rows_that_come_next_down_the_columns) {
+  const auto x = topos::zeros<float, 3>({100, 50, 1000});
+  const auto part = slice(x, topos::range{}, topos::range{}, topos::range{0, 200});
+  const axis_set<3> set{true, false, false};
+  const auto order = order_of<3>(part, set);
+  const shape<3> extents = part.shape();
+  const auto v = topos::detail::as_node(part).viewed(extents, order.axes);
+  const auto w = topos::detail::reduction_walk(
+      v, order.axes(topos::detail::reduced_layout<3>(extents, set)), order.by_rows);
+
+  EXPECT_FALSE(order.by_rows);
+  EXPECT_EQ(v.rows(w).elements.ahead, 6 * 50 * 1000) << "what 6 rows of 200 elements take";
+}
+
 TEST(reduction_order, takes_two_steps_where_short_segments_would_lie_apart) {
   constexpr axis_set<3> ends{true, false, true};
   const auto of = [&](const shape<3>& extents) {

@@ -7,6 +7,7 @@
 /// become an evaluator: a bare object that gives the expression's rows inside a kernel.
 
 #include <concepts>
+#include <cstdint>
 #include <cstring>
 #include <optional>
 #include <topos/core/dtype.hpp>
@@ -87,13 +88,14 @@ struct strided_rows {
   friend bool operator==(const strided_rows&, const strided_rows&) = default;
 };
 
-/// How far ahead elements are fetched, of rows that are `stride` apart and of which `piece` columns
-/// each are walked: as far as a page of them reaches.
-template <class T>
+/// How far ahead elements are fetched of rows of which `piece` columns each are walked, and whose
+/// next one is `stride` away: what is loaded in 1024 steps, which is a page of floats.
 [[nodiscard]] constexpr index_t fetched_ahead(index_t columns, index_t piece, index_t stride) {
-  constexpr index_t page = 4096 / sizeof(T);
-  if (piece > 8 * page || (piece == columns && stride == columns)) return page;
-  return piece == 0 ? 0 : (page + piece - 1) / piece * stride;
+  constexpr index_t ahead = 1024;
+  if (piece > 8 * ahead || (piece == columns && stride == columns)) return ahead;
+  if (piece == 0) return 0;
+  const auto rows = static_cast<std::uint64_t>((ahead + piece - 1) / piece);
+  return static_cast<index_t>(rows * static_cast<std::uint64_t>(stride));
 }
 
 /// The rows of a layout, walked as `w`.
@@ -114,9 +116,9 @@ template <class Elements, std::size_t Rank, std::size_t N>
       }
     }
     if constexpr (requires { result.elements.ahead; }) {
-      const index_t stride = w.axes > 1 ? result.strides[w.axes - 2] : w.columns();
+      const index_t stride = w.along < 0 ? w.columns() : result.strides[w.along];
       result.elements.ahead =
-          fetched_ahead<typename Elements::value_type>(w.columns(), w.piece, stride);
+          fetched_ahead(w.columns(), w.along < 0 ? w.columns() : w.piece, stride);
     }
   }
   return result;

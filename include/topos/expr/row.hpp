@@ -19,7 +19,7 @@
 ///     packed<N>(j)          elements j to j + N for a thread of a device, where packs<N>(j) says
 ///                           that they are aligned
 ///     paired(distance)      what makes, of j, the pair of the lanes from j and from j + distance
-///     partner()                the distance at which such a pair costs less than two; 0: none
+///     partner()             the distance at which such a pair costs less than two; 0: none
 ///                           (it never is where `pairs` is false)
 
 #include <cstddef>
@@ -94,7 +94,9 @@ struct fetched_elements : memory_elements<T> {
   template <class Count>
     requires lane::element<lane::made_of<T>>
   [[nodiscard]] auto lanes(index_t o, Count count) const {
-    if constexpr (std::is_same_v<Count, lane::all>) __builtin_prefetch(this->data + o + ahead);
+    // Not one by one: compilers make no lanes of loops that fetch.
+    if constexpr (std::is_same_v<Count, lane::all> && (lane::width<lane::made_of<T>>) > 1)
+      __builtin_prefetch(this->data + o + ahead);
     return memory_elements<T>::lanes(o, count);
   }
 };

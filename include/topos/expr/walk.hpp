@@ -3,6 +3,7 @@
 
 /// How a kernel walks an array: as rows of columns, the rows as long as the layouts allow.
 
+#include <algorithm>
 #include <array>
 #include <topos/core/layout.hpp>
 
@@ -16,13 +17,22 @@ struct walk {
   std::array<index_t, Rank + 1> sizes{};  ///< Their extents.
   std::array<std::size_t, Rank + 1>
       last{};         ///< For each, the axis of the shape whose stride it has.
-  index_t piece = 0;  ///< Columns of a row that the kernel takes before it goes on to the next row.
+  index_t piece = 0;  ///< Columns that the kernel takes of a row before it goes on to another,
+  int along = -1;     ///< which is the next one along this of the axes; -1: there is but one row.
 
   [[nodiscard]] index_t columns() const { return sizes[axes - 1]; }
   [[nodiscard]] index_t rows() const {
     index_t product = 1;
     for (int axis = 0; axis + 1 < axes; ++axis) product *= sizes[axis];
     return product;
+  }
+
+  /// Goes down pieces of columns, along the axes over which results lie in one place.
+  void go_down(const layout<Rank>& results, index_t columns_of_piece) {
+    piece = std::min(piece, columns_of_piece);
+    for (int axis = 0; axis + 1 < axes; ++axis) {
+      if (results.strides[last[axis]] == 0) along = axis;
+    }
   }
 };
 
@@ -68,6 +78,7 @@ class walk_maker {
     const bool bare = apart_ != 0 && Rank != 0 && !ends_apart(w);
     if (w.axes == 0 || bare) push(w, 1, Rank == 0 ? 0 : Rank - 1);
     w.piece = w.columns();
+    w.along = w.axes - 2;
     return w;
   }
 

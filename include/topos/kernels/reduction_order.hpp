@@ -172,8 +172,8 @@ template <expression V>
   maker.add(results);  // which keeps the reduced axes apart from the others
   v.leaves(maker);
   walk<V::rank> w = maker.make();
-  // Of four rows at a time, each takes a quarter's time of them.
-  if (!by_rows) w.piece = std::min(w.piece, columns_of_piece / 4);
+  // Rows are combined four at a time: a quarter of a piece is what each of them takes.
+  if (!by_rows) w.go_down(results, columns_of_piece / 4);
   return w;
 }
 

@@ -93,11 +93,12 @@ template <class Op, operand X>
     const layout<rank> target = order.axes(dense);
     // The columns stay apart from the scanned axis, as those of a reduction do.
     walk_maker<rank> maker(v.shape());
-    maker.add(order.axes(reduced_layout<rank>(extents, set)));
+    const layout<rank> totals = order.axes(reduced_layout<rank>(extents, set));
+    maker.add(totals);
     maker.add(target);
     v.leaves(maker);
     walk<rank> w = maker.make();
-    w.piece = panel_of(w.columns());
+    w.go_down(totals, panel_of(w.columns()));
     if (w.columns() >= fewest_columns) {
       submit_column_scan(v, target, y, order, w, op, std::move(reads), name, where);
       return y;

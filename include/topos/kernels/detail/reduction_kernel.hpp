@@ -189,7 +189,7 @@ struct reduction_kernel : reduction_pieces {
   template <class Team>
   KOKKOS_FUNCTION void down_columns(const Team& team, index_t i) const {
     const down at = down_of(i);
-    const range& of = at.of;
+    const range of = at.of;
     const index_t r = row_of(at.group, of.r, at.t);
     const index_t count = of.past_r - of.r;
     auto* to = target.elements.data + (whole ? target.start(at.group * target_rows + at.t) : 0);

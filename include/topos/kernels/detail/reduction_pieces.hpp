@@ -54,8 +54,7 @@ struct reduction_pieces {
   KOKKOS_FUNCTION range piece_of(index_t p) const {
     return range_at(p / pieces_across(), p % pieces_across());
   }
-  /// Pieces down the columns, of which there are so many: neighbours in a row come after each
-  /// other.
+  /// Piece i of all that go down the columns: neighbours in a row come after each other.
   KOKKOS_FUNCTION down down_of(index_t i) const {
     const index_t block = i / pieces_across() / inner % pieces_down();
     const index_t group = i / pieces_across() / inner / pieces_down();
@@ -63,6 +62,7 @@ struct reduction_pieces {
     return {range_at(block, i % pieces_across()), group, t,
             ((group * pieces_down() + block) * inner + t) * columns};
   }
+  /// How many those are.
   [[nodiscard]] index_t count_down() const {
     return outer * pieces_down() * inner * pieces_across();
   }
