@@ -123,7 +123,7 @@ class program(unittest.TestCase):
             resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
 
         output = self.folder / "x.npy"
-        self.refused(run("--count", 64, "--output", output, preexec_fn=small_files), output)
+        self.refused(run("--count", 4, "--output", output, preexec_fn=small_files), output)
         self.assertEqual(list(self.folder.iterdir()), [])
 
     def test_writes_embeddings_in_order(self):
@@ -147,7 +147,7 @@ class program(unittest.TestCase):
 
     def test_bits_do_not_depend_on_threads(self):
         texts = self.folder / "texts.txt"
-        texts.write_text("".join("word " * (i % 50) + f"text {i}\n" for i in range(100)))
+        texts.write_text("".join("word " * (i * 7 % 30) + f"text {i}\n" for i in range(40)))
         results = []
         for threads in ["1", "2"]:
             output = self.folder / f"{threads}.npy"
@@ -173,7 +173,7 @@ class program(unittest.TestCase):
     def test_draws_a_bar_on_a_terminal(self):
         leader, terminal = pty.openpty()
         process = subprocess.Popen(
-            [PROGRAM, "--count", "64"],
+            [PROGRAM, "--count", "8", "--request-size", "4"],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=terminal,
