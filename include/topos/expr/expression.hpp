@@ -89,7 +89,7 @@ struct strided_rows {
 };
 
 /// How far ahead elements are fetched of rows of which `piece` columns each are walked, and whose
-/// next one is `stride` away: what is loaded in 1024 steps, which is a page of floats.
+/// next one is `stride` away: what is loaded 1024 elements later, which is a page of floats.
 [[nodiscard]] constexpr index_t fetched_ahead(index_t columns, index_t piece, index_t stride) {
   constexpr index_t ahead = 1024;
   if (piece > 8 * ahead || (piece == columns && stride == columns)) return ahead;
