@@ -8,6 +8,7 @@
 #include <topos/core/layout.hpp>
 #include <topos/expr/expression.hpp>
 #include <topos/kernels/detail/column_reducer.hpp>
+#include <topos/kernels/rows.hpp>
 #include <utility>
 
 namespace topos::detail {
