@@ -172,11 +172,12 @@ class host::stream {
       thread_local std::unique_ptr<void, decltype(&std::free)> kept{nullptr, &std::free};
       thread_local std::size_t size = 0;
       if (size < bytes) {
-        const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
-        kept.reset(std::aligned_alloc(alignment, rounded));
-        size = kept ? rounded : 0;
-        if (!kept)
-          throw out_of_memory(detail::concat("cpu: no scratch memory of ", bytes, " bytes"));
+        kept.reset();
+        size = 0;
+        // What is a good part of a huge page is read often enough for one.
+        const std::size_t wanted = bytes < huge_page / 4 ? bytes : std::max(bytes, huge_page);
+        kept.reset(allocate(0, wanted));
+        size = wanted;
       }
       pointer_ = kept.get();
     }

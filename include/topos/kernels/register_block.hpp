@@ -156,7 +156,6 @@ inline void put(T* to, const lanes_t<T>& lanes, index_t count, bool add) {
 template <int Rows, int Batches, int Step, class T>
 [[gnu::noinline]] void block(const block_arguments<T>& of) {
   constexpr index_t width = block_width<T>;
-  constexpr int ahead = 8;  // rows of b, which streams from the second-level cache
   T* const c = of.c;
   const index_t c_row = of.c_row;
   const index_t a_row = of.a_row;
@@ -176,10 +175,7 @@ template <int Rows, int Batches, int Step, class T>
   do {
     lanes_t<T> columns[Batches];
 #pragma GCC unroll 4
-    for (int v = 0; v < Batches; ++v) {
-      columns[v] = load(b + v * width);
-      __builtin_prefetch(b + ahead * b_row + v * width);
-    }
+    for (int v = 0; v < Batches; ++v) columns[v] = load(b + v * width);
 #pragma GCC unroll 8
     for (int i = 0; i < Rows; ++i) {
       const lanes_t<T> value = splat(a[i * a_row]);
@@ -226,6 +222,18 @@ inline void block_of(int batches, const block_arguments<T>& of) {
 constexpr int next_batches(index_t left) {
   if (left == 4) return 2;
   return left < most_batches ? static_cast<int>(left) : most_batches;
+}
+
+/// Calls function(j, batches) for each block across so many columns: it begins at column j.
+template <class T, class Function>
+inline void each_block(index_t columns, const Function& function) {
+  index_t left = (columns + block_width<T> - 1) / block_width<T>;
+  for (index_t j = 0; left > 0;) {
+    const int batches = next_batches(left);
+    function(j, batches);
+    j += batches * block_width<T>;
+    left -= batches;
+  }
 }
 
 /// How many rows the next block takes of so many.

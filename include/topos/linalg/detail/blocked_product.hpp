@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <limits>
 #include <topos/backend/host.hpp>
 #include <topos/linalg/detail/panels.hpp>
 #include <topos/linalg/product.hpp>
@@ -22,17 +23,21 @@ namespace topos::detail::host_product {
 template <class T>
 inline constexpr index_t chain = 2048 / static_cast<index_t>(sizeof(T));
 
-/// Columns of a panel of b, of `chain` rows, that take a good third of the second-level cache.
-[[nodiscard]] inline index_t panel_columns() {
-  static const index_t columns = [] {
-    index_t bytes = 0;
+/// Bytes of the second-level cache of one core, or a guess.
+[[nodiscard]] inline index_t second_level_cache() {
+  static const index_t bytes = [] {
+    index_t known = 0;
 #ifdef _SC_LEVEL2_CACHE_SIZE
-    bytes = static_cast<index_t>(::sysconf(_SC_LEVEL2_CACHE_SIZE));
+    known = static_cast<index_t>(::sysconf(_SC_LEVEL2_CACHE_SIZE));
 #endif
-    if (bytes <= 0) bytes = index_t{1} << 20;
-    return std::clamp<index_t>(bytes * 3 / 8 / 2048 / 48 * 48, 96, 768);
+    return known > 0 ? known : index_t{1} << 20;
   }();
-  return columns;
+  return bytes;
+}
+
+/// Columns of a panel of b, of `chain` rows, that take a good half of the second-level cache.
+[[nodiscard]] inline index_t panel_columns() {
+  return std::clamp<index_t>(second_level_cache() * 9 / 16 / 2048 / 48 * 48, 96, 1152);
 }
 
 /// How a batch of products is cut into items.
@@ -50,37 +55,45 @@ template <class S>
   if constexpr (is_complex<S>) return false;
   if (p.b_column != 1) return false;
   return rows <= 2 * host_tile::most_rows<S> ||
-         p.k * p.b_row * static_cast<index_t>(sizeof(S)) <= panel_columns() * 1024;
+         p.k * p.b_row * static_cast<index_t>(sizeof(S)) <= second_level_cache() * 3 / 16;
 }
 
+/// The cut that takes so many threads the least time, as far as can be told: each item packs its
+/// panel of b for itself, for which many rows pay, and its rows of a, for which many columns do;
+/// and some items for each thread make up for a core that is busy otherwise. No bits depend on it.
 template <class S>
 [[nodiscard]] cut cut_of(const matrix_product<S>& p, index_t threads) {
   using T = real_t<S>;
+  // What packing costs, in rows or columns that are multiplied in the same time: measured.
+  constexpr index_t rows_of_packing = 40;
+  constexpr index_t columns_of_packing = 4;
   const auto ceil = [](index_t x, index_t by) { return (x + by - 1) / by; };
   const auto round = [&](index_t x, index_t to) { return ceil(x, to) * to; };
   const index_t numbers = p.n * parts<S>;
-  cut c{p.m, numbers, 1, 1};
-  const auto cut_columns = [&](index_t across) {
-    c.columns = round(ceil(numbers, across), host_tile::block_width<T>);
+  const index_t least_across = ceil(numbers, panel_columns());
+  const auto cut_into = [&](index_t down, index_t across) {
+    cut c{round(ceil(p.m, down), host_tile::most_rows<T>),
+          round(ceil(numbers, across), host_tile::block_width<T>), 1, 1};
+    c.down = ceil(p.m, c.rows);
     c.across = ceil(numbers, c.columns);
+    return c;
   };
-  cut_columns(ceil(numbers, panel_columns()));
-  if (threads == 1) return c;
-  if (!reads_in_place(p, p.m) && p.batch() * c.across >= threads) {
-    // As many panels for each thread, so that few rows need cut.
-    index_t across = c.across;
-    while (p.batch() * across % threads != 0) ++across;
-    cut_columns(across);
+  cut best = cut_into(1, least_across);
+  if (threads == 1) return best;
+  double least_time = std::numeric_limits<double>::max();
+  for (index_t more = 0; more < std::min<index_t>(threads, 16); ++more) {
+    for (index_t each = 1; each <= 4; each *= 2) {  // items for each thread
+      const index_t across = least_across + more;
+      const cut c = cut_into(ceil(each * threads, p.batch() * across), across);
+      const auto rounds = static_cast<double>(ceil(p.batch() * c.down * c.across, threads));
+      const index_t packed = reads_in_place(p, c.rows) ? 0 : rows_of_packing;
+      const double time = (rounds + 1. / 16) * static_cast<double>(c.rows + packed) *
+                          static_cast<double>(c.columns + columns_of_packing);
+      if (time < least_time) best = c;
+      least_time = std::min(least_time, time);
+    }
   }
-  // Some items for each thread, and the same number; but each packs a panel, which many rows pay.
-  const index_t rest = p.batch() * c.across;
-  const index_t least = reads_in_place(p, p.m) ? 32 : 128;
-  const index_t most = std::max<index_t>(1, p.m / least);
-  c.down = std::min(most, ceil(threads <= 8 ? 4 * threads : 2 * threads, rest));
-  while (c.down < most && c.down * rest < 16 * threads && c.down * rest % threads != 0) ++c.down;
-  c.rows = round(ceil(p.m, c.down), host_tile::most_rows<T>);
-  c.down = ceil(p.m, c.rows);
-  return c;
+  return best;
 }
 
 /// Bytes of scratch memory of one item: a panel of b and some rows of a.
@@ -89,10 +102,11 @@ template <class S>
   using T = real_t<S>;
   const index_t depth = std::min(p.k * parts<S>, chain<T>);
   const index_t columns = c.columns + host_tile::block_width<T>;
-  return static_cast<std::size_t>(depth * (columns + host_tile::most_rows<T>)) * sizeof(T);
+  const index_t rows = host_tile::most_rows<T>;
+  return static_cast<std::size_t>(depth * columns + rows * (depth + row_gap<T>)) * sizeof(T);
 }
 
-/// A panel of b: blocks of columns, each with its own start, in the order of next_batches.
+/// A panel of b: blocks of columns, each with its own start, as each_block gives them.
 template <class T>
 struct panel {
   const T* in_place;  ///< null: all is packed
@@ -107,19 +121,19 @@ template <int Rows, int Step, class T>
 inline void multiply_rows(T* c, index_t c_row, const T* a, index_t a_row, const panel<T>& b,
                           bool add) {
   constexpr index_t width = host_tile::block_width<T>;
-  index_t left = (b.columns + width - 1) / width;
-  for (index_t j = 0; left > 0;) {
-    const int batches = host_tile::next_batches(left);
+  host_tile::each_block<T>(b.columns, [&](index_t j, int batches) {
     const index_t last = std::min(width, b.columns - j - (batches - 1) * width);
     const bool packed = b.in_place == nullptr || last < width;
     host_tile::block_of<Rows, Step>(
         batches, host_tile::block_arguments<T>{
                      c + j, c_row, a, a_row, packed ? b.packed + j * b.depth : b.in_place + j,
                      packed ? batches * width : b.row, b.depth, last, add});
-    j += batches * width;
-    left -= batches;
-  }
+  });
 }
+
+/// From how many columns on a copy of the rows of a pays.
+template <class T>
+inline constexpr index_t least_columns_of_copy = 12 * host_tile::block_width<T>;
 
 /// The same for as many rows as one block has.
 template <int Rows, class S, class T>
@@ -131,7 +145,13 @@ inline void multiply_some(int rows, const matrix_product<S>& p, T* c, index_t c_
   }
   const S* a = p.a + first * p.a_row + from / parts<S> * p.a_column;
   if (p.a_column == 1) {
-    multiply_rows<Rows, 1>(c, c_row, reinterpret_cast<const T*>(a), p.a_row * parts<S>, b, add);
+    const T* const numbers = reinterpret_cast<const T*>(a);
+    const index_t row = p.a_row * parts<S>;
+    // Rows at the distance of a power of two would want the same places of the first-level cache.
+    if (b.columns < least_columns_of_copy<T>)
+      return multiply_rows<Rows, 1>(c, c_row, numbers, row, b, add);
+    copy_rows(sliver, numbers, row, Rows, b.depth);
+    multiply_rows<Rows, 1>(c, c_row, sliver, b.depth + row_gap<T>, b, add);
   } else {
     pack_rows<Rows>(sliver, a, p.a_row, p.a_column, b.depth);
     multiply_rows<Rows, Rows>(c, c_row, sliver, index_t{1}, b, add);
@@ -157,16 +177,13 @@ inline void multiply_item(const matrix_product<S>& all, const cut& by, index_t i
   for (index_t from = 0; from < depth; from += chain<T>) {
     const index_t terms = std::min(chain<T>, depth - from);
     const S* const b = p.b + from / parts<S> * p.b_row + column / parts<S> * p.b_column;
-    index_t left = whole / width;
-    for (index_t j = 0; left > 0;) {
-      const int batches = host_tile::next_batches(left);
-      const index_t count = std::min(batches * width, columns - j);
-      if (!in_place || count < batches * width) {
-        pack_columns(packed + j * terms, batches * width, b + j / parts<S> * p.b_column, p.b_row,
-                     p.b_column, terms, count);
-      }
-      j += batches * width;
-      left -= batches;
+    if (!in_place) {
+      pack_panel(packed, b, p.b_row, p.b_column, terms, columns);
+    } else if (columns < whole) {
+      host_tile::each_block<T>(columns, [&](index_t j, int batches) {
+        if (j + batches * width > columns)
+          pack_panel(packed + j * terms, b + j, p.b_row, p.b_column, terms, columns - j);
+      });
     }
     panel<T> panel{nullptr, p.b_row, packed, columns, terms};
     if constexpr (!is_complex<S>) {

@@ -56,34 +56,11 @@ inline void transpose_square(T* to, index_t width, const T* from, index_t column
 
 #endif
 
-/// pack_columns where the columns are apart.
-template <class T>
-inline void transpose_columns(T* to, index_t width, const T* b, index_t row, index_t column,
-                              index_t depth, index_t count) {
-  // A cache line of each column at a time.
-  constexpr index_t line = 64 / static_cast<index_t>(sizeof(T));
-  for (index_t first = 0; first < depth; first += line) {
-    const index_t last = std::min(depth, first + line);
-    index_t squared = 0;  // columns of whole squares
-    if constexpr (has_squares<T>) {
-      if (row == 1 && last - first == line) squared = count / square<T> * square<T>;
-      for (index_t j = 0; j < squared; j += square<T>) {
-        for (index_t p = first; p < last; p += square<T>)
-          transpose_square(to + p * width + j, width, b + p + j * column, column);
-      }
-    }
-    for (index_t p = first; p < last; ++p) {
-      for (index_t j = squared; j < count; ++j) to[p * width + j] = b[p * row + j * column];
-      std::fill(to + p * width + count, to + (p + 1) * width, T(0));
-    }
-  }
-}
-
-/// to (depth x width) = columns [0, count) of b, the rest of the width 0. The steps of b's axes are
-/// in elements; depth, width and count in numbers.
+/// to (depth x width) = columns [0, count) of b, which are apart, the rest of the width 0. The
+/// steps of b's axes are in elements; depth, width and count in numbers.
 template <class S, class T>
-inline void pack_columns(T* to, index_t width, const S* b, index_t row, index_t column,
-                         index_t depth, index_t count) {
+inline void transpose_columns(T* to, index_t width, const S* b, index_t row, index_t column,
+                              index_t depth, index_t count) {
   if constexpr (is_complex<S>) {
     // Each row of b becomes two: b, for the real parts of a, and i b, for the imaginary ones.
     for (index_t p = 0; p < depth / 2; ++p, to += 2 * width) {
@@ -97,19 +74,77 @@ inline void pack_columns(T* to, index_t width, const S* b, index_t row, index_t 
       std::fill(to + count, to + width, T(0));
       std::fill(to + width + count, to + 2 * width, T(0));
     }
-  } else if (column == 1) {
-    for (index_t p = 0; p < depth; ++p, to += width, b += row) {
-      index_t j = 0;
-      for (; j + host_tile::block_width<T> <= count; j += host_tile::block_width<T>)
-        host_tile::store<T>(to + j, host_tile::load(b + j));
-      for (; j < width; ++j) to[j] = j < count ? b[j] : T(0);
-    }
   } else {
-    transpose_columns(to, width, b, row, column, depth, count);
+    // A cache line of each column at a time.
+    constexpr index_t line = 64 / static_cast<index_t>(sizeof(T));
+    for (index_t first = 0; first < depth; first += line) {
+      const index_t last = std::min(depth, first + line);
+      index_t squared = 0;  // columns of whole squares
+      if constexpr (has_squares<T>) {
+        if (row == 1 && last - first == line) squared = count / square<T> * square<T>;
+        for (index_t j = 0; j < squared; j += square<T>) {
+          for (index_t p = first; p < last; p += square<T>)
+            transpose_square(to + p * width + j, width, b + p + j * column, column);
+        }
+      }
+      for (index_t p = first; p < last; ++p) {
+        for (index_t j = squared; j < count; ++j) to[p * width + j] = b[p * row + j * column];
+        std::fill(to + p * width + count, to + (p + 1) * width, T(0));
+      }
+    }
   }
 }
 
-/// to (depth x Rows) = rows of a, transposed. The steps are in elements, depth in numbers.
+/// Copies numbers by registers: rows are too short for memcpy to pay.
+template <class T>
+inline void copy_numbers(T* to, const T* from, index_t count) {
+  index_t i = 0;
+  for (; i + host_tile::block_width<T> <= count; i += host_tile::block_width<T>)
+    host_tile::store<T>(to + i, host_tile::load(from + i));
+  for (; i < count; ++i) to[i] = from[i];
+}
+
+/// to = columns [0, columns) of b as blocks (depth x width), each after the other, with 0 up to
+/// whole registers. The steps of b's axes are in elements; depth and columns in numbers.
+template <class S, class T>
+inline void pack_panel(T* to, const S* b, index_t row, index_t column, index_t depth,
+                       index_t columns) {
+  constexpr index_t register_width = host_tile::block_width<T>;
+  if (std::same_as<S, T> && column == 1) {
+    // Along whole rows, which processors fetch ahead.
+    const T* from = reinterpret_cast<const T*>(b);
+    for (index_t p = 0; p < depth; ++p, from += row) {
+      host_tile::each_block<T>(columns, [&](index_t j, int batches) {
+        const index_t width = batches * register_width;
+        const index_t count = std::min(width, columns - j);
+        T* const block = to + j * depth + p * width;
+        copy_numbers(block, from + j, count);
+        std::fill(block + count, block + width, T(0));
+      });
+    }
+  } else {
+    host_tile::each_block<T>(columns, [&](index_t j, int batches) {
+      const index_t width = batches * register_width;
+      transpose_columns(to + j * depth, width, b + j / parts<S> * column, row, column, depth,
+                        std::min(width, columns - j));
+    });
+  }
+}
+
+/// Numbers between the copies of two rows of a, so that they do not want the same places of the
+/// first-level cache.
+template <class T>
+inline constexpr index_t row_gap = 32 / static_cast<index_t>(sizeof(T));
+
+/// to (rows x depth, with row_gap after each) = rows of a, `row` apart, whose numbers lie side by
+/// side.
+template <class T>
+inline void copy_rows(T* to, const T* a, index_t row, int rows, index_t depth) {
+  for (int i = 0; i < rows; ++i, to += depth + row_gap<T>, a += row) copy_numbers(to, a, depth);
+}
+
+/// to (depth x Rows) = rows of a, which are not side by side, transposed. The steps are in
+/// elements, depth in numbers.
 template <int Rows, class S, class T>
 inline void pack_rows(T* to, const S* a, index_t row, index_t column, index_t depth) {
   if constexpr (is_complex<S>) {
