@@ -88,13 +88,15 @@ struct strided_rows {
   friend bool operator==(const strided_rows&, const strided_rows&) = default;
 };
 
+/// How far ahead elements are fetched along a row: a page of floats.
+inline constexpr index_t fetched_in_row = 1024;
+
 /// How far ahead elements are fetched of rows of which `piece` columns each are walked, and whose
-/// next one is `stride` away: what is loaded 1024 elements later, which is a page of floats.
+/// next one is `stride` away: what is loaded fetched_in_row elements later.
 [[nodiscard]] constexpr index_t fetched_ahead(index_t columns, index_t piece, index_t stride) {
-  constexpr index_t ahead = 1024;
-  if (piece > 8 * ahead || (piece == columns && stride == columns)) return ahead;
+  if (piece > 8 * fetched_in_row || (piece == columns && stride == columns)) return fetched_in_row;
   if (piece == 0) return 0;
-  const auto rows = static_cast<std::uint64_t>((ahead + piece - 1) / piece);
+  const auto rows = static_cast<std::uint64_t>((fetched_in_row + piece - 1) / piece);
   return static_cast<index_t>(rows * static_cast<std::uint64_t>(stride));
 }
 
@@ -116,9 +118,9 @@ template <class Elements, std::size_t Rank, std::size_t N>
       }
     }
     if constexpr (requires { result.elements.ahead; }) {
-      const index_t stride = w.along < 0 ? w.columns() : result.strides[w.along];
-      result.elements.ahead =
-          fetched_ahead(w.columns(), w.along < 0 ? w.columns() : w.piece, stride);
+      result.elements.ahead = w.along < 0
+                                  ? fetched_in_row
+                                  : fetched_ahead(w.columns(), w.piece, result.strides[w.along]);
     }
   }
   return result;

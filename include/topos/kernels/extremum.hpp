@@ -319,13 +319,11 @@ class extremum_plan {
   extremum_plan(const V& v, const layout<rank>& target, const reduction_order<rank>& order,
                 const walk<rank>& w, const buffer& out)
       : size_(order.outer * order.reduced * order.inner),
-        kernel_({order.by_rows, order.outer, order.reduced, order.inner, w.columns()},
+        kernel_(order.groups(w.columns()),
                 rows_of(target_elements<std::int64_t>{static_cast<std::int64_t*>(out.data())},
                         target, w),
                 v.rows(w)) {
-    if (size_ == 0) return;
-    (order.by_rows ? kernel_.reduced : kernel_.inner) /= w.columns();
-    kernel_.cut();
+    if (size_ != 0) kernel_.cut();
   }
 
   index_t size_;

@@ -124,12 +124,11 @@ class reduce_plan {
               const walk<rank>& w, const fold_type& how, const buffer& out)
       : size_(order.outer * order.reduced * order.inner),
         rest_(order.rest),
-        kernel_({order.by_rows, order.outer, order.reduced, order.inner, w.columns()},
+        kernel_(order.groups(w.columns()),
                 rows_of(target_elements<result_type>{static_cast<result_type*>(out.data())}, target,
                         order.has_second_step() ? second_walk<rank>(target, order.first) : w),
                 1, v.rows(w), how.op, how.finish) {
     if (size_ == 0) return;
-    (order.by_rows ? kernel_.reduced : kernel_.inner) /= w.columns();
     kernel_.cut(order.by_rows && crosses_rows(v, w));
     if (order.has_second_step())
       kernel_.whole = false;

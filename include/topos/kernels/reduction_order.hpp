@@ -8,6 +8,7 @@
 #include <topos/core/layout.hpp>
 #include <topos/expr/expression.hpp>
 #include <topos/kernels/detail/column_reducer.hpp>
+#include <topos/kernels/detail/reduction_pieces.hpp>
 #include <topos/kernels/rows.hpp>
 #include <utility>
 
@@ -113,6 +114,14 @@ struct reduction_order {
   }
 
   [[nodiscard]] bool has_second_step() const { return rest != 1; }
+
+  /// The rows of a walk in this order that have so many columns: those are of what is reduced, or
+  /// of what is kept after it.
+  [[nodiscard]] reduction_pieces groups(index_t columns) const {
+    reduction_pieces made{by_rows, outer, reduced, inner, columns};
+    if (columns != 0) (by_rows ? made.reduced : made.inner) /= columns;
+    return made;
+  }
 
   /// Makes columns of short rows, if there are many and each is one axis: lanes are then those of
   /// neighbouring rows, where a row has too few elements for them.
