@@ -4,6 +4,7 @@
 /// Operations on expressions, as expressions.
 
 #include <algorithm>
+#include <iterator>
 #include <topos/core/broadcast.hpp>
 #include <topos/expr/expression.hpp>
 #include <topos/expr/operations.hpp>
@@ -29,6 +30,25 @@ struct operation_rows_of<std::index_sequence<I...>, Op, Rows...> : part<I, Rows>
 
 template <class Op, class... Rows>
 using operation_rows = operation_rows_of<std::index_sequence_for<Rows...>, Op, Rows...>;
+
+/// The rows of an operation on rows.
+template <class Op, class... Rows>
+[[nodiscard]] auto make_rows(const Op& op, const Rows&... rows) {
+  return operation_rows<Op, Rows...>(op, rows...);
+}
+
+/// Those of a conversion of what is in memory, where it is loaded as what it becomes.
+template <class To, class Elements, std::size_t N>
+  requires lane::widens<typename Elements::value_type, To> && requires(const Elements& e) {
+    e.template wide_lanes<To>(index_t{}, lane::all{});
+  }
+[[nodiscard]] auto make_rows(const convert_op<To>& /*op*/, const strided_rows<Elements, N>& rows) {
+  strided_rows<widened_elements<Elements, To>, N> wide{{rows.elements}, rows.base, rows.step,
+                                                       rows.leading,    {},        {}};
+  std::copy(std::begin(rows.extents), std::end(rows.extents), wide.extents);
+  std::copy(std::begin(rows.strides), std::end(rows.strides), wide.strides);
+  return wide;
+}
 
 template <class A, class B>
 [[noreturn]] void refuse_devices(const char* name, const A& a, const B& b,
@@ -74,11 +94,7 @@ struct [[nodiscard]] operation_node : lazy {
   }
   template <std::size_t N>
   [[nodiscard]] auto rows(const walk<N>& w) const {
-    return std::apply(
-        [&](const auto&... part) {
-          return operation_rows<Op, decltype(part.rows(w))...>(op, part.rows(w)...);
-        },
-        parts);
+    return std::apply([&](const auto&... part) { return make_rows(op, part.rows(w)...); }, parts);
   }
   /// The view of an operation is the operation on views.
   template <std::size_t N, class View>
