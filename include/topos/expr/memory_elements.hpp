@@ -69,6 +69,11 @@ struct memory_elements {
   [[nodiscard]] auto wide_lanes(index_t o, index_t count) const {
     return lane::load_wide<To>(data + o, count);
   }
+  template <class To>
+    requires lane::widens<T, To>
+  [[nodiscard]] auto wide_lanes_apart(index_t o, index_t step) const {
+    return lane::load_wide_apart<To>(data + o, step);
+  }
 };
 
 /// Elements in memory as those of a wider type.
@@ -93,6 +98,9 @@ struct widened_elements {
   template <class Count>
   [[nodiscard]] auto lanes(index_t o, Count count) const {
     return elements.template wide_lanes<To>(o, count);
+  }
+  [[nodiscard]] auto lanes_apart(index_t o, index_t step) const {
+    return elements.template wide_lanes_apart<To>(o, step);
   }
 };
 

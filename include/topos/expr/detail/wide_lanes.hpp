@@ -28,9 +28,12 @@ inline constexpr bool widens = sizeof(T) < sizeof(To) &&
 
 namespace detail {
 
+/// Some bytes in a register of 16, or of 32.
 template <std::size_t Bytes>
-inline __m128i load_bytes(const void* from) {
-  if constexpr (Bytes == 16) {
+inline auto load_bytes(const void* from) {
+  if constexpr (Bytes == 32) {
+    return _mm256_loadu_si256(static_cast<const __m256i*>(from));
+  } else if constexpr (Bytes == 16) {
     return _mm_loadu_si128(static_cast<const __m128i*>(from));
   } else {
     std::int64_t word = 0;
@@ -39,94 +42,115 @@ inline __m128i load_bytes(const void* from) {
   }
 }
 
-/// `Count` small integers; truths are 0 or 1.
-template <int Count, class T>
-inline __m128i load_small(const T* from) {
-  const __m128i bytes = load_bytes<Count * sizeof(T)>(from);
-  if constexpr (std::is_same_v<T, bool>)
-    return _mm_min_epu8(bytes, _mm_set1_epi8(1));
-  else
-    return bytes;
-}
-
-/// Four, or eight, integers of 32 bits.
-template <class T>
-inline __m128i four_of_32(const T* from) {
-  const __m128i x = load_small<4>(from);
-  if constexpr (sizeof(T) == 4)
-    return x;
-  else if constexpr (sizeof(T) == 2)
-    return std::is_signed_v<T> ? _mm_cvtepi16_epi32(x) : _mm_cvtepu16_epi32(x);
-  else
-    return std::is_signed_v<T> ? _mm_cvtepi8_epi32(x) : _mm_cvtepu8_epi32(x);
-}
-template <class T>
-inline __m256i eight_of_32(const T* from) {
-  if constexpr (sizeof(T) == 4) {
-    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
-  } else {
-    const __m128i x = load_small<8>(from);
-    if constexpr (sizeof(T) == 2)
-      return std::is_signed_v<T> ? _mm256_cvtepi16_epi32(x) : _mm256_cvtepu16_epi32(x);
-    else
-      return std::is_signed_v<T> ? _mm256_cvtepi8_epi32(x) : _mm256_cvtepu8_epi32(x);
+/// Every step-th element, side by side in such a register. By shifts: what is stored one by one
+/// would have to reach the cache before it is loaded at once.
+template <std::size_t Count, class T>
+inline auto load_bytes_apart(const T* from, index_t step) {
+  constexpr index_t furthest = index_t{1} << 26;
+  if constexpr (sizeof(T) == 4 && Count == 8) {
+    if (-furthest < step && step < furthest) {
+      const __m256i places = _mm256_mullo_epi32(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7),
+                                                _mm256_set1_epi32(static_cast<int>(step)));
+      return _mm256_i32gather_epi32(reinterpret_cast<const int*>(from), places, 4);
+    }
   }
+  constexpr std::size_t in_word = 8 / sizeof(T);
+  constexpr std::size_t words = (Count + in_word - 1) / in_word;
+  std::int64_t word[words < 2 ? 2 : words] = {};
+  for (std::size_t i = 0; i < Count; ++i) {
+    std::uint64_t element = 0;
+    std::memcpy(&element, from + static_cast<index_t>(i) * step, sizeof(T));
+    word[i / in_word] |= static_cast<std::int64_t>(element << i % in_word * 8 * sizeof(T));
+  }
+  if constexpr (words == 4)
+    return _mm256_set_epi64x(word[3], word[2], word[1], word[0]);
+  else
+    return _mm_set_epi64x(word[1], word[0]);
 }
 
 #ifdef __AVX512F__
 
-template <class T>
-inline __m512i sixteen_of_32(const T* from) {
-  if constexpr (sizeof(T) == 2) {
-    const __m256i x = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
-    return std::is_signed_v<T> ? _mm512_cvtepi16_epi32(x) : _mm512_cvtepu16_epi32(x);
+/// The elements of T in a register as lanes of To.
+template <class To, class T, class Register>
+inline batch<To> widened(Register x) {
+  constexpr bool of_signs = std::is_signed_v<T>;
+  if constexpr (std::is_same_v<T, float>)
+    return _mm512_cvtps_pd(_mm256_castsi256_ps(x));
+  else if constexpr (std::is_same_v<To, float>)
+    return _mm512_cvtepi32_ps(widened<std::int32_t, T>(x));
+  else if constexpr (sizeof(To) == 4 && sizeof(T) == 1)
+    return of_signs ? _mm512_cvtepi8_epi32(x) : _mm512_cvtepu8_epi32(x);
+  else if constexpr (sizeof(To) == 4)
+    return of_signs ? _mm512_cvtepi16_epi32(x) : _mm512_cvtepu16_epi32(x);
+  else if constexpr (std::is_same_v<To, double> && sizeof(T) == 1)
+    return _mm512_cvtepi32_pd(of_signs ? _mm256_cvtepi8_epi32(x) : _mm256_cvtepu8_epi32(x));
+  else if constexpr (std::is_same_v<To, double> && sizeof(T) == 2)
+    return _mm512_cvtepi32_pd(of_signs ? _mm256_cvtepi16_epi32(x) : _mm256_cvtepu16_epi32(x));
+  else if constexpr (std::is_same_v<To, double>)
+    return of_signs ? _mm512_cvtepi32_pd(x) : _mm512_cvtepu32_pd(x);
+  else if constexpr (sizeof(T) == 1)
+    return of_signs ? _mm512_cvtepi8_epi64(x) : _mm512_cvtepu8_epi64(x);
+  else if constexpr (sizeof(T) == 2)
+    return of_signs ? _mm512_cvtepi16_epi64(x) : _mm512_cvtepu16_epi64(x);
+  else
+    return of_signs ? _mm512_cvtepi32_epi64(x) : _mm512_cvtepu32_epi64(x);
+}
+
+#else
+
+template <class To, class T, class Register>
+inline batch<To> widened(Register x) {
+  constexpr bool of_signs = std::is_signed_v<T>;
+  if constexpr (std::is_same_v<T, float>) {
+    return _mm256_cvtps_pd(_mm_castsi128_ps(x));
+  } else if constexpr (std::is_same_v<To, float>) {
+    return _mm256_cvtepi32_ps(widened<std::int32_t, T>(x));
+  } else if constexpr (sizeof(To) == 4 && sizeof(T) == 1) {
+    return of_signs ? _mm256_cvtepi8_epi32(x) : _mm256_cvtepu8_epi32(x);
+  } else if constexpr (sizeof(To) == 4) {
+    return of_signs ? _mm256_cvtepi16_epi32(x) : _mm256_cvtepu16_epi32(x);
+  } else if constexpr (std::is_same_v<To, double> && sizeof(T) == 1) {
+    return _mm256_cvtepi32_pd(of_signs ? _mm_cvtepi8_epi32(x) : _mm_cvtepu8_epi32(x));
+  } else if constexpr (std::is_same_v<To, double> && sizeof(T) == 2) {
+    return _mm256_cvtepi32_pd(of_signs ? _mm_cvtepi16_epi32(x) : _mm_cvtepu16_epi32(x));
+  } else if constexpr (std::is_same_v<To, double> && of_signs) {
+    return _mm256_cvtepi32_pd(x);
+  } else if constexpr (std::is_same_v<To, double>) {
+    // As if signed, moved down by 2^31 and up again.
+    const __m128i moved = _mm_xor_si128(x, _mm_set1_epi32(INT32_MIN));
+    return _mm256_add_pd(_mm256_cvtepi32_pd(moved), _mm256_set1_pd(2147483648.0));
+  } else if constexpr (sizeof(T) == 1) {
+    return of_signs ? _mm256_cvtepi8_epi64(x) : _mm256_cvtepu8_epi64(x);
+  } else if constexpr (sizeof(T) == 2) {
+    return of_signs ? _mm256_cvtepi16_epi64(x) : _mm256_cvtepu16_epi64(x);
   } else {
-    const __m128i x = load_small<16>(from);
-    return std::is_signed_v<T> ? _mm512_cvtepi8_epi32(x) : _mm512_cvtepu8_epi32(x);
+    return of_signs ? _mm256_cvtepi32_epi64(x) : _mm256_cvtepu32_epi64(x);
   }
 }
 
 #endif
+
+// Truths are 0 or 1.
+template <class To, class T, class Register>
+inline batch<To> widened_elements(Register x) {
+  if constexpr (std::is_same_v<T, bool>)
+    return widened<To, unsigned char>(_mm_min_epu8(x, _mm_set1_epi8(1)));
+  else
+    return widened<To, T>(x);
+}
 
 }  // namespace detail
 
 /// The lanes from memory on, as To.
 template <class To, class T>
   requires widens<T, To> batch<To> load_wide(const T* from) {
-    constexpr bool of_signs = std::is_signed_v<T>;
-#ifdef __AVX512F__
-    if constexpr (std::is_same_v<T, float>)
-      return _mm512_cvtps_pd(_mm256_loadu_ps(from));
-    else if constexpr (std::is_same_v<To, float>)
-      return _mm512_cvtepi32_ps(detail::sixteen_of_32(from));
-    else if constexpr (sizeof(To) == 4)
-      return detail::sixteen_of_32(from);
-    else if constexpr (std::is_same_v<To, double>)
-      return of_signs || sizeof(T) < 4 ? _mm512_cvtepi32_pd(detail::eight_of_32(from))
-                                       : _mm512_cvtepu32_pd(detail::eight_of_32(from));
-    else
-      return of_signs || sizeof(T) < 4 ? _mm512_cvtepi32_epi64(detail::eight_of_32(from))
-                                       : _mm512_cvtepu32_epi64(detail::eight_of_32(from));
-#else
-    if constexpr (std::is_same_v<T, float>) {
-      return _mm256_cvtps_pd(_mm_loadu_ps(from));
-    } else if constexpr (std::is_same_v<To, float>) {
-      return _mm256_cvtepi32_ps(detail::eight_of_32(from));
-    } else if constexpr (sizeof(To) == 4) {
-      return detail::eight_of_32(from);
-    } else if constexpr (std::is_same_v<To, double>) {
-      if constexpr (of_signs || sizeof(T) < 4) {
-        return _mm256_cvtepi32_pd(detail::four_of_32(from));
-      } else {
-        // As if signed, moved down by 2^31 and up again.
-        const __m128i moved = _mm_xor_si128(detail::four_of_32(from), _mm_set1_epi32(INT32_MIN));
-        return _mm256_add_pd(_mm256_cvtepi32_pd(moved), _mm256_set1_pd(2147483648.0));
-      }
-    } else {
-      return of_signs || sizeof(T) < 4 ? _mm256_cvtepi32_epi64(detail::four_of_32(from))
-                                       : _mm256_cvtepu32_epi64(detail::four_of_32(from));
-    }
-#endif
+    return detail::widened_elements<To, T>(detail::load_bytes<sizeof(T) * width_of<To>>(from));
+  }
+
+/// Every step-th element from memory, as To.
+template <class To, class T>
+  requires widens<T, To> batch<To> load_wide_apart(const T* from, index_t step) {
+    return detail::widened_elements<To, T>(detail::load_bytes_apart<width_of<To>>(from, step));
   }
 
 #else
