@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <topos/core/config.hpp>
 #include <topos/expr/detail/lanes_in_memory.hpp>
+#include <topos/expr/detail/wide_lanes.hpp>
 #include <type_traits>
 #include <utility>
 
@@ -34,7 +35,6 @@ KOKKOS_FORCEINLINE_FUNCTION T rounded(T x) {
 #if TOPOS_HAS_XSIMD
 #include <topos/expr/detail/half_lanes.hpp>
 #include <topos/expr/detail/masked_lanes.hpp>
-#include <topos/expr/detail/wide_lanes.hpp>
 #include <topos/expr/detail/xsimd_by_double.hpp>
 #include <topos/expr/detail/xsimd_erf.hpp>
 #include <topos/expr/detail/xsimd_lanes.hpp>

@@ -56,10 +56,6 @@ inline constexpr bool has_masks = false;
 template <class T>
 inline constexpr bool has_gather = false;
 
-/// Whether lanes of To are loaded from elements of T.
-template <class T, class To>
-inline constexpr bool widens = false;
-
 /// Whether a sixteen-bit type has lanes, and lanes rounded to it.
 template <class T>
 inline constexpr bool is_half_with_lanes = false;

@@ -7,16 +7,22 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <topos/expr/detail/xsimd_lanes.hpp>
+#include <topos/core/config.hpp>
 #include <type_traits>
 
-#ifdef __AVX2__
+#if TOPOS_HAS_XSIMD
+#include <topos/expr/detail/xsimd_lanes.hpp>
+#else
+#include <topos/expr/detail/scalar_lanes.hpp>
+#endif
+
+#if TOPOS_HAS_XSIMD && defined(__AVX2__)
 #include <immintrin.h>
 #endif
 
 namespace topos::lane {
 
-#ifdef __AVX2__
+#if TOPOS_HAS_XSIMD && defined(__AVX2__)
 
 /// Whether lanes of To are loaded from elements of T: of smaller integers and truths, or of floats
 /// as double.
@@ -158,6 +164,11 @@ template <class To, class T>
 /// Whether lanes of To are loaded from elements of T.
 template <class T, class To>
 inline constexpr bool widens = false;
+
+template <class To, class T>
+  requires widens<T, To> batch<To> load_wide(const T* from);
+template <class To, class T>
+  requires widens<T, To> batch<To> load_wide_apart(const T* from, index_t step);
 
 #endif
 
