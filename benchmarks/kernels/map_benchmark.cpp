@@ -105,6 +105,14 @@ void maximum_of_bytes(benchmark::State& state) {
   bench::moves<byte>(state, 3 * count);
 }
 
+// As images become what a model takes.
+void scaled_bytes(benchmark::State& state) {
+  const auto x = bench::varied_as<std::uint8_t>(count, 0.0f, 255.0f);
+  bench::until_ready(state,
+                     [&] { return tensor<float, 1>(astype<float>(x) * (2.0f / 255.0f) - 1.0f); });
+  bench::moves<std::uint8_t>(state, 5 * count);
+}
+
 const bench::on_each_device registered[]{
     {"map/linspace_sqrt_log", "10000000", linspace_sqrt_log},
     {"map/sqrt_log", "10000000", sqrt_log},
@@ -115,6 +123,7 @@ const bench::on_each_device registered[]{
     {"map/power", "10000000", power},
     {"map/remainder", "10000000", remainder},
     {"map/maximum", "10000000", maximum_of_bytes, bench::timing::real, "topos", "u8"},
+    {"map/scaled", "10000000", scaled_bytes, bench::timing::real, "topos", "u8"},
     {"map/products", "10000000", products<topos::bf16>, bench::timing::real, "topos", "bf16"},
     {"map/products", "10000000", products<topos::f16>, bench::timing::real, "topos", "f16"},
 };

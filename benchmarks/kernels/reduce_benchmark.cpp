@@ -4,6 +4,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include <cstdint>
 #include <topos/tensor/extremum.hpp>
 #include <topos/tensor/reduction.hpp>
 #include <topos/tensor/softmax.hpp>
@@ -60,6 +61,12 @@ void mean_channels(benchmark::State& state) {
   bench::moves(state, 10 * million);
 }
 
+void mean_of_bytes(benchmark::State& state) {
+  const auto x = bench::varied_as<std::uint8_t>(10 * million, 0.0f, 255.0f);
+  bench::until_ready(state, [&] { return eval(mean(x)); });
+  bench::moves<std::uint8_t>(state, 10 * million);
+}
+
 void softmax_rows(benchmark::State& state) {
   const auto x = bench::varied<2>(square);
   bench::until_ready(state, [&] { return softmax(x); });
@@ -96,6 +103,7 @@ const bench::on_each_device registered[]{
     {"reduce/mean_rows", "10000x10000", mean_rows},
     {"reduce/mean_columns", "10000x10000", mean_columns},
     {"reduce/mean_channels", "100x1000x100", mean_channels},
+    {"reduce/mean", "10000000", mean_of_bytes, bench::timing::real, "topos", "u8"},
     {"reduce/softmax", "10000x10000", softmax_rows},
     {"reduce/min_max", "100000000", min_max},
     {"reduce/min_max", "100000000", min_then_max, bench::timing::real, "two_passes"},

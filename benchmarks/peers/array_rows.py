@@ -74,6 +74,8 @@ ROWS = (
     as_good_as_peers("map/power", "10000000", "x**2.2 of 10 M"),
     as_good_as_peers("map/remainder", "10000000", "x % y of 10 M"),
     as_good_as_peers("map/maximum", "10000000", "maximum(x, y) of 10 M bytes", dtype="u8"),
+    as_good_as_peers("map/scaled", "10000000", "x.astype(f32) * (2 / 255) - 1 of 10 M bytes", dtype="u8"),
+    as_good_as_peers("reduce/mean", "10000000", "mean of 10 M bytes, as float", dtype="u8"),
     as_good_as_peers("scan/cumsum", "10000000", "cumsum of 10 M"),
     row("sort/sort", "10000000", "sort of 10 M"),
     as_good_as_peers("matmul", "256", "matrix product, 256", 0.97),

@@ -52,6 +52,9 @@ class jax_peer:
         def octets(count):
             return lambda: tuple((jnp.abs(x) * 50).astype(jnp.uint8) for x in products(count)())
 
+        def octet(count):
+            return lambda: octets(count)()[:1]
+
         def integers(*shape):
             return lambda: tuple((x * 50).astype(jnp.int32) for x in products(*shape)())
 
@@ -86,6 +89,8 @@ class jax_peer:
             "map/power/10000000": workload(positive(10 * million), lambda x: x**2.2),
             "map/remainder/10000000": workload(products(10 * million), jnp.remainder),
             "map/maximum/10000000/u8": workload(octets(10 * million), jnp.maximum),
+            "map/scaled/10000000/u8": workload(octet(10 * million), lambda x: x.astype(jnp.float32) * (2 / 255) - 1),
+            "reduce/mean/10000000/u8": workload(octet(10 * million), jnp.mean),
             "scan/cumsum/10000000": workload(normal(10 * million), jnp.cumsum),
             "sort/sort/10000000": workload(normal(10 * million), jnp.sort),
             **{f"matmul/{n}": workload(products(n, n), jnp.matmul) for n in (256, 1024, 2048)},

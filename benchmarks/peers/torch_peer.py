@@ -35,6 +35,9 @@ class torch_peer:
         def octets(count):
             return lambda: tuple((torch.abs(x) * 50).to(torch.uint8) for x in products(count)())
 
+        def octet(count):
+            return lambda: octets(count)()[:1]
+
         def integers(*shape):
             return lambda: tuple((x * 50).to(torch.int32) for x in products(*shape)())
 
@@ -70,6 +73,8 @@ class torch_peer:
             "map/power/10000000": workload(lambda: (torch.rand(10 * million) * 100,), lambda x: x**2.2),
             "map/remainder/10000000": workload(products(10 * million), torch.remainder),
             "map/maximum/10000000/u8": workload(octets(10 * million), torch.maximum),
+            "map/scaled/10000000/u8": workload(octet(10 * million), lambda x: x.to(torch.float32) * (2 / 255) - 1),
+            "reduce/mean/10000000/u8": workload(octet(10 * million), lambda x: torch.mean(x, dtype=torch.float32)),
             "scan/cumsum/10000000": workload(normal(10 * million), lambda x: torch.cumsum(x, 0)),
             "sort/sort/10000000": workload(normal(10 * million), lambda x: torch.sort(x).values),
             **{f"matmul/{n}": workload(products(n, n), torch.matmul) for n in (256, 1024, 2048)},
