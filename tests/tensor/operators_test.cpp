@@ -6,8 +6,10 @@
 
 #include <source_location>
 #include <string_view>
+#include <topos/expr/gather.hpp>
 #include <topos/expr/math.hpp>
 #include <topos/expr/operators.hpp>
+#include <topos/expr/views.hpp>
 #include <topos/expr/where.hpp>
 #include <topos/tensor/creation.hpp>
 #include <topos/tensor/eval.hpp>
@@ -72,8 +74,14 @@ TEST_F(operators, of_one_tensor_name_the_line) {
   EXPECT_REFUSED_HERE((void)(x.slice(range{0, 2}) + y));
 }
 
-TEST_F(operators, of_expressions_name_none) {
-  EXPECT_EQ(line_refused([&] { (void)(sqrt(x) + sqrt(y)); }), 0U);
+TEST_F(operators, of_expressions_name_the_line) {
+  EXPECT_REFUSED_HERE((void)(sqrt(x) + sqrt(y)));
+  EXPECT_REFUSED_HERE((void)((x + 1) * (y + 1)));
+  EXPECT_REFUSED_HERE((void)(transpose(x) - take(y, n)));
+  EXPECT_REFUSED_HERE((void)((n + 1) << (m + 1)));
+}
+
+TEST_F(operators, of_equality_name_none) {
   EXPECT_EQ(line_refused([&] { (void)(x == y); }), 0U);
   EXPECT_REFUSED_HERE((void)add(sqrt(x), sqrt(y)));
   EXPECT_REFUSED_HERE((void)equal(x, y));

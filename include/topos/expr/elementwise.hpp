@@ -13,13 +13,6 @@ namespace topos {
 
 namespace detail {
 
-template <class X>
-concept operand_or_scalar = operand<X> || scalar<X>;
-
-/// Two operands: at least one tensor or expression, the other that or a scalar.
-template <class A, class B>
-concept operands = (operand<A> && (operand<B> || scalar<B>)) || (scalar<A> && operand<B>);
-
 /// An expression's elements as another type.
 template <class To, expression E>
 [[nodiscard]] auto convert(const E& e) {

@@ -6,7 +6,6 @@
 /// A node knows its shape and device, the buffers it reads, how each of its leaves lies, and how to
 /// become an evaluator: a bare object that gives the expression's rows inside a kernel.
 
-#include <concepts>
 #include <cstdint>
 #include <cstring>
 #include <optional>
@@ -14,6 +13,8 @@
 #include <topos/core/layout.hpp>
 #include <topos/core/shape.hpp>
 #include <topos/device/device.hpp>
+#include <topos/expr/located_operators.hpp>
+#include <topos/expr/operand.hpp>
 #include <topos/expr/row.hpp>
 #include <topos/expr/walk.hpp>
 #include <topos/memory/buffer.hpp>
@@ -21,46 +22,7 @@
 #include <utility>
 #include <vector>
 
-namespace topos {
-
-/// The base of all expressions; argument-dependent look-up finds topos' functions by it.
-struct lazy {};
-
-/// What can be computed: an operation on other expressions, or a tensor's leaf.
-template <class E>
-concept expression = std::derived_from<E, lazy> &&
-    requires(const E& e, std::vector<buffer>& reads) {
-  typename E::value_type;
-  { E::rank } -> std::convertible_to<std::size_t>;
-  { e.shape() } -> std::convertible_to<shape<E::rank>>;
-  { e.device() } -> std::same_as<std::optional<device>>;
-  e.collect(reads);
-};
-
-/// What an operator takes: an expression, or what stands for one (a tensor, a reduction), whose
-/// `node()` it is.
-template <class X>
-concept operand = expression<X> || requires(const X& x) {
-  { x.node() } -> expression;
-};
-
-namespace detail {
-
-/// The expression that an operand stands for.
-template <operand X>
-[[nodiscard]] decltype(auto) as_node(const X& x) {
-  if constexpr (expression<X>)
-    return (x);
-  else
-    return x.node();
-}
-
-template <operand X>
-using node_t = std::decay_t<decltype(as_node(std::declval<const X&>()))>;
-
-/// The type of an operand's elements.
-template <operand X>
-using value_of_t = typename node_t<X>::value_type;
+namespace topos::detail {
 
 /// Rows of one source under a layout, inside a kernel. As others, they are equal where they are
 /// known to hold the same elements.
@@ -138,7 +100,7 @@ struct memory_read {
 /// A source gives element o of an array: memory, or a function of o. It has `value_type`,
 /// `device()`, `collect(reads)` and `elements()`, the bare object that gives them in a kernel.
 template <class Source, std::size_t Rank>
-struct [[nodiscard]] strided_node : lazy {
+struct [[nodiscard]] strided_node : lazy, located_operators<strided_node<Source, Rank>> {
   using value_type = typename Source::value_type;
   static constexpr std::size_t rank = Rank;
   Source source;
@@ -206,7 +168,7 @@ struct constant_rows {
 
 /// A scalar, in the type that it took on.
 template <class T>
-struct constant_node : lazy {
+struct constant_node : lazy, located_operators<constant_node<T>> {
   using value_type = T;
   static constexpr std::size_t rank = 0;
   T value;
@@ -237,5 +199,4 @@ template <expression E>
   return maker.make();
 }
 
-}  // namespace detail
-}  // namespace topos
+}  // namespace topos::detail

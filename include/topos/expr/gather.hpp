@@ -67,7 +67,7 @@ struct gather_rows {
 /// Picked elements, as two layouts of the result's shape: of the table at index 0, and of the index
 /// to be taken.
 template <class Table, class Indices, std::size_t Rank>
-struct [[nodiscard]] gather_node : lazy {
+struct [[nodiscard]] gather_node : lazy, located_operators<gather_node<Table, Indices, Rank>> {
   using value_type = typename Table::value_type;
   static constexpr std::size_t rank = Rank;
   Table table;

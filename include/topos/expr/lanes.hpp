@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <topos/core/config.hpp>
 #include <topos/expr/detail/lanes_in_memory.hpp>
-#include <topos/expr/detail/wide_lanes.hpp>
 #include <type_traits>
 #include <utility>
 
@@ -42,6 +41,7 @@ KOKKOS_FORCEINLINE_FUNCTION T rounded(T x) {
 #else
 #include <topos/expr/detail/scalar_lanes.hpp>
 #endif
+#include <topos/expr/detail/wide_lanes.hpp>
 
 namespace topos::lane {
 

@@ -61,7 +61,7 @@ template <class A, class B>
 
 /// An operation on expressions on one device, whose shapes broadcast.
 template <class Op, expression... E>
-struct [[nodiscard]] operation_node : lazy {
+struct [[nodiscard]] operation_node : lazy, located_operators<operation_node<Op, E...>> {
   using value_type =
       decltype(call(std::declval<const Op&>(), std::declval<typename E::value_type>()...));
   static constexpr std::size_t rank = std::max({E::rank...});

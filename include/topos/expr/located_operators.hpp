@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Operators that know where in the user's source they stand: an operator has no room for a default
+/// argument, but the conversion of its operand has.
+
+#include <source_location>
+#include <topos/expr/operand.hpp>
+#include <type_traits>
+
+namespace topos::detail {
+
+/// An operand, and where in the user's source it is used.
+template <class X>
+struct located {
+  X& value;
+  std::source_location where;
+
+  // Not explicit: the conversion is made where the operator stands.
+  located(X& x, std::source_location w = std::source_location::current()) : value(x), where(w) {}
+};
+
+/// The base of what has located_operators.
+struct located_base {};
+template <class X>
+concept has_located_operators = std::is_base_of_v<located_base, X>;
+
+#define TOPOS_LOCATED_OPERATOR(sign, name)                                     \
+  template <operand_or_scalar B>                                               \
+  [[nodiscard]] friend auto operator sign(located<const Self> a, const B& b) { \
+    return name(a.value, b, a.where);                                          \
+  }                                                                            \
+  template <operand_or_scalar A>                                               \
+    requires(!has_located_operators<A>)                                        \
+  [[nodiscard]] friend auto operator sign(const A& a, located<const Self> b) { \
+    return name(a, b.value, b.where);                                          \
+  }
+
+/// The operators of what derives from this: expressions, tensors, and what else stands for one.
+/// Each is the function of expr/elementwise.hpp, found by its operands. == and != are not among
+/// them, since C++ tries them either way round, and could not choose.
+template <class Self>
+struct located_operators : located_base {
+  TOPOS_LOCATED_OPERATOR(+, add)
+  TOPOS_LOCATED_OPERATOR(-, subtract)
+  TOPOS_LOCATED_OPERATOR(*, multiply)
+  TOPOS_LOCATED_OPERATOR(/, divide)
+  TOPOS_LOCATED_OPERATOR(%, remainder)
+  TOPOS_LOCATED_OPERATOR(<, less)
+  TOPOS_LOCATED_OPERATOR(<=, less_equal)
+  TOPOS_LOCATED_OPERATOR(>, greater)
+  TOPOS_LOCATED_OPERATOR(>=, greater_equal)
+  TOPOS_LOCATED_OPERATOR(&&, logical_and)
+  TOPOS_LOCATED_OPERATOR(||, logical_or)
+  TOPOS_LOCATED_OPERATOR(&, bitwise_and)
+  TOPOS_LOCATED_OPERATOR(|, bitwise_or)
+  TOPOS_LOCATED_OPERATOR(^, bitwise_xor)
+  TOPOS_LOCATED_OPERATOR(<<, left_shift)
+  TOPOS_LOCATED_OPERATOR(>>, right_shift)
+};
+#undef TOPOS_LOCATED_OPERATOR
+
+}  // namespace topos::detail

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What functions and operators take: expressions, and what stands for one.
+
+#include <concepts>
+#include <optional>
+#include <topos/core/promotion.hpp>
+#include <topos/core/shape.hpp>
+#include <topos/device/device.hpp>
+#include <topos/memory/buffer.hpp>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace topos {
+
+/// The base of all expressions; argument-dependent look-up finds topos' functions by it.
+struct lazy {};
+
+/// What can be computed: an operation on other expressions, or a tensor's leaf.
+template <class E>
+concept expression = std::derived_from<E, lazy> &&
+    requires(const E& e, std::vector<buffer>& reads) {
+  typename E::value_type;
+  { E::rank } -> std::convertible_to<std::size_t>;
+  { e.shape() } -> std::convertible_to<shape<E::rank>>;
+  { e.device() } -> std::same_as<std::optional<device>>;
+  e.collect(reads);
+};
+
+/// What an operator takes: an expression, or what stands for one (a tensor, a reduction), whose
+/// `node()` it is.
+template <class X>
+concept operand = expression<X> || requires(const X& x) {
+  { x.node() } -> expression;
+};
+
+namespace detail {
+
+/// The expression that an operand stands for.
+template <operand X>
+[[nodiscard]] decltype(auto) as_node(const X& x) {
+  if constexpr (expression<X>)
+    return (x);
+  else
+    return x.node();
+}
+
+template <operand X>
+using node_t = std::decay_t<decltype(as_node(std::declval<const X&>()))>;
+
+/// The type of an operand's elements.
+template <operand X>
+using value_of_t = typename node_t<X>::value_type;
+
+template <class X>
+concept operand_or_scalar = operand<X> || scalar<X>;
+
+/// Two operands: at least one tensor or expression, the other that or a scalar.
+template <class A, class B>
+concept operands = (operand<A> && (operand<B> || scalar<B>)) || (scalar<A> && operand<B>);
+
+}  // namespace detail
+}  // namespace topos
