@@ -35,7 +35,10 @@ values_of<T> some_values() {
   constexpr long double lowest = std::numeric_limits<T>::lowest();
   constexpr long double highest = std::numeric_limits<T>::max();
   if constexpr (sizeof(T) <= 2) {
-    for (long double x = lowest; x <= highest; ++x) some.push_back(x);
+    // More than a batch of each.
+    while (some.size() < 64) {
+      for (long double x = lowest; x <= highest; ++x) some.push_back(x);
+    }
   } else {
     some = {lowest, lowest + 1, -1, 0, 1, highest - 1, highest};
     for (long double x = 1; x < 0x1p31L; x = x * 1.5L + 1) some.insert(some.end(), {x, -x});
@@ -73,6 +76,7 @@ using narrow_types = testing::Types<bool, std::int8_t, std::uint8_t, std::int16_
 TYPED_TEST_SUITE(wide_lanes, narrow_types);
 
 TYPED_TEST(wide_lanes, have_the_values_of_conversions) {
+  if constexpr (!lane::widens<TypeParam, double>) GTEST_SKIP() << "no lanes in this build";
   expect_conversions<TypeParam, std::int32_t>();
   expect_conversions<TypeParam, std::uint32_t>();
   expect_conversions<TypeParam, std::int64_t>();
@@ -82,25 +86,33 @@ TYPED_TEST(wide_lanes, have_the_values_of_conversions) {
 }
 
 // A row as kernels assign it, and element by element, after an operation that has lanes.
-TYPED_TEST(wide_lanes, serve_rows_of_any_step) {
-  using T = TypeParam;
-  if constexpr (lane::widens<T, double>) {
-    using elements = widened_elements<memory_elements<T>, double>;
+template <class T, class To>
+void expect_rows_of_any_step() {
+  if constexpr (lane::widens<T, To>) {
+    using elements = widened_elements<memory_elements<T>, To>;
     const values_of<T> from = some_values<T>();
-    for (const index_t step : {index_t{0}, index_t{1}, index_t{3}, index_t{-1}}) {
+    for (const index_t step : {0, 1, 3, -1}) {
       const index_t count = step == 3 ? (from.count + 2) / 3 : from.count;
       const auto row = topos::detail::make_row(
           topos::detail::negate_op{},
           strided_row<elements>{{{from.data.get()}}, step < 0 ? from.count - 1 : 0, step});
-      EXPECT_EQ(row.width, lane::width<double>);
-      std::vector<double> to(static_cast<std::size_t>(count));
+      EXPECT_EQ(row.width, lane::width<To>);
+      std::vector<To> to(static_cast<std::size_t>(count));
       topos::detail::host_rows::assign(to.data(), 1, row, 0, count);
       for (index_t j = 0; j < count; ++j)
         ASSERT_EQ(to[static_cast<std::size_t>(j)], row[j]) << "element " << j << ", step " << step;
     }
-  } else {
-    GTEST_SKIP() << "no lanes in this build";
   }
+}
+
+TYPED_TEST(wide_lanes, serve_rows_of_any_step) {
+  if constexpr (!lane::widens<TypeParam, double>) GTEST_SKIP() << "no lanes in this build";
+  expect_rows_of_any_step<TypeParam, std::int32_t>();
+  expect_rows_of_any_step<TypeParam, std::uint32_t>();
+  expect_rows_of_any_step<TypeParam, std::int64_t>();
+  expect_rows_of_any_step<TypeParam, std::uint64_t>();
+  expect_rows_of_any_step<TypeParam, float>();
+  expect_rows_of_any_step<TypeParam, double>();
 }
 
 }  // namespace wide_lanes_test

@@ -175,9 +175,10 @@ class host::stream {
         kept.reset();
         size = 0;
         // What is a good part of a huge page is read often enough for one.
-        const std::size_t wanted = bytes < huge_page / 4 ? bytes : std::max(bytes, huge_page);
-        kept.reset(allocate(0, wanted));
-        size = wanted;
+        const std::size_t unit = bytes < huge_page / 4 ? alignment : huge_page;
+        const std::size_t rounded = (bytes + unit - 1) / unit * unit;
+        kept.reset(allocate(0, rounded));
+        size = rounded;
       }
       pointer_ = kept.get();
     }

@@ -25,6 +25,26 @@ struct located_base {};
 template <class X>
 concept has_located_operators = std::is_base_of_v<located_base, X>;
 
+// What the operators call is found by its operands, as long as look-up by name ends at functions:
+// at these, not at what a program calls `add`, or at std's `less` where it uses the whole
+// namespace.
+void add() = delete;
+void subtract() = delete;
+void multiply() = delete;
+void divide() = delete;
+void remainder() = delete;
+void less() = delete;
+void less_equal() = delete;
+void greater() = delete;
+void greater_equal() = delete;
+void logical_and() = delete;
+void logical_or() = delete;
+void bitwise_and() = delete;
+void bitwise_or() = delete;
+void bitwise_xor() = delete;
+void left_shift() = delete;
+void right_shift() = delete;
+
 #define TOPOS_LOCATED_OPERATOR(sign, name)                                     \
   template <operand_or_scalar B>                                               \
   [[nodiscard]] friend auto operator sign(located<const Self> a, const B& b) { \

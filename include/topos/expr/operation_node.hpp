@@ -41,6 +41,7 @@ template <class Op, class... Rows>
 template <class To, class Elements, std::size_t N>
   requires lane::widens<typename Elements::value_type, To> && requires(const Elements& e) {
     e.template wide_lanes<To>(index_t{}, lane::all{});
+    e.template wide_lanes_apart<To>(index_t{}, index_t{});
   }
 [[nodiscard]] auto make_rows(const convert_op<To>& /*op*/, const strided_rows<Elements, N>& rows) {
   strided_rows<widened_elements<Elements, To>, N> wide{{rows.elements}, rows.base, rows.step,

@@ -156,6 +156,7 @@ inline void put(T* to, const lanes_t<T>& lanes, index_t count, bool add) {
 template <int Rows, int Batches, int Step, class T>
 [[gnu::noinline]] void block(const block_arguments<T>& of) {
   constexpr index_t width = block_width<T>;
+  constexpr int ahead = 8;  // rows of b, which may lie too far apart to be fetched by themselves
   T* const c = of.c;
   const index_t c_row = of.c_row;
   const index_t a_row = of.a_row;
@@ -175,7 +176,10 @@ template <int Rows, int Batches, int Step, class T>
   do {
     lanes_t<T> columns[Batches];
 #pragma GCC unroll 4
-    for (int v = 0; v < Batches; ++v) columns[v] = load(b + v * width);
+    for (int v = 0; v < Batches; ++v) {
+      columns[v] = load(b + v * width);
+      __builtin_prefetch(b + ahead * b_row + v * width);
+    }
 #pragma GCC unroll 8
     for (int i = 0; i < Rows; ++i) {
       const lanes_t<T> value = splat(a[i * a_row]);

@@ -136,8 +136,11 @@ struct builtin_provider {
   template <class Stream, class T>
   static void multiply(const Stream& stream, const matrix_product<T>& p) {
     if constexpr (std::same_as<typename Stream::backend, backend::host>) {
+      // As many threads as find work enough.
+      const index_t work = p.batch() * p.m * p.n * p.k * host_product::parts<T> / terms_per_cost;
       const index_t threads = stream.in_place() ? 1 : stream.space().concurrency();
-      const host_product::cut by = host_product::cut_of(p, threads);
+      const host_product::cut by =
+          host_product::cut_of(p, std::clamp<index_t>(2 * work / Stream::small_work, 1, threads));
       const index_t cost = std::max<index_t>(
           1, by.rows * by.columns / host_product::parts<T> * p.k / terms_per_cost);
       stream.for_each("topos::matmul", p.batch() * by.down * by.across, cost,

@@ -136,9 +136,9 @@ inline batch<To> widened(Register x) {
 
 #endif
 
-// Truths are 0 or 1.
+/// The same of truths, which become 0 or 1, too.
 template <class To, class T, class Register>
-inline batch<To> widened_elements(Register x) {
+inline batch<To> from_register(Register x) {
   if constexpr (std::is_same_v<T, bool>)
     return widened<To, unsigned char>(_mm_min_epu8(x, _mm_set1_epi8(1)));
   else
@@ -150,13 +150,13 @@ inline batch<To> widened_elements(Register x) {
 /// The lanes from memory on, as To.
 template <class To, class T>
   requires widens<T, To> batch<To> load_wide(const T* from) {
-    return detail::widened_elements<To, T>(detail::load_bytes<sizeof(T) * width_of<To>>(from));
+    return detail::from_register<To, T>(detail::load_bytes<sizeof(T) * width_of<To>>(from));
   }
 
 /// Every step-th element from memory, as To.
 template <class To, class T>
   requires widens<T, To> batch<To> load_wide_apart(const T* from, index_t step) {
-    return detail::widened_elements<To, T>(detail::load_bytes_apart<width_of<To>>(from, step));
+    return detail::from_register<To, T>(detail::load_bytes_apart<width_of<To>>(from, step));
   }
 
 #else

@@ -80,13 +80,13 @@ template <class S>
   };
   cut best = cut_into(1, least_across);
   if (threads == 1) return best;
+  const index_t packed = reads_in_place(p, p.m) ? 0 : rows_of_packing;
   double least_time = std::numeric_limits<double>::max();
   for (index_t more = 0; more < std::min<index_t>(threads, 16); ++more) {
     for (index_t each = 1; each <= 4; each *= 2) {  // items for each thread
       const index_t across = least_across + more;
       const cut c = cut_into(ceil(each * threads, p.batch() * across), across);
       const auto rounds = static_cast<double>(ceil(p.batch() * c.down * c.across, threads));
-      const index_t packed = reads_in_place(p, c.rows) ? 0 : rows_of_packing;
       const double time = (rounds + 1. / 16) * static_cast<double>(c.rows + packed) *
                           static_cast<double>(c.columns + columns_of_packing);
       if (time < least_time) best = c;
