@@ -50,6 +50,14 @@ values_of<T> some_values() {
   return made;
 }
 
+// Calls check(std::type_identity<To>{}) for each type that has lanes.
+template <class Check>
+void with_each_wide_type(Check check) {
+  const auto with = [&]<class... To>() { (check(std::type_identity<To>{}), ...); };
+  with.template
+  operator()<std::int32_t, std::uint32_t, std::int64_t, std::uint64_t, float, double>();
+}
+
 template <class T, class To>
 void expect_conversions() {
   if constexpr (lane::widens<T, To>) {
@@ -77,12 +85,8 @@ TYPED_TEST_SUITE(wide_lanes, narrow_types);
 
 TYPED_TEST(wide_lanes, have_the_values_of_conversions) {
   if constexpr (!lane::widens<TypeParam, double>) GTEST_SKIP() << "no lanes in this build";
-  expect_conversions<TypeParam, std::int32_t>();
-  expect_conversions<TypeParam, std::uint32_t>();
-  expect_conversions<TypeParam, std::int64_t>();
-  expect_conversions<TypeParam, std::uint64_t>();
-  expect_conversions<TypeParam, float>();
-  expect_conversions<TypeParam, double>();
+  with_each_wide_type(
+      []<class To>(std::type_identity<To>) { expect_conversions<TypeParam, To>(); });
 }
 
 // A row as kernels assign it, and element by element, after an operation that has lanes.
@@ -107,12 +111,8 @@ void expect_rows_of_any_step() {
 
 TYPED_TEST(wide_lanes, serve_rows_of_any_step) {
   if constexpr (!lane::widens<TypeParam, double>) GTEST_SKIP() << "no lanes in this build";
-  expect_rows_of_any_step<TypeParam, std::int32_t>();
-  expect_rows_of_any_step<TypeParam, std::uint32_t>();
-  expect_rows_of_any_step<TypeParam, std::int64_t>();
-  expect_rows_of_any_step<TypeParam, std::uint64_t>();
-  expect_rows_of_any_step<TypeParam, float>();
-  expect_rows_of_any_step<TypeParam, double>();
+  with_each_wide_type(
+      []<class To>(std::type_identity<To>) { expect_rows_of_any_step<TypeParam, To>(); });
 }
 
 }  // namespace wide_lanes_test
