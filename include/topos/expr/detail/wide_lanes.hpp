@@ -3,7 +3,6 @@
 
 /// Lanes of a wider type than the elements that they are loaded from, by AVX2 and AVX-512.
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>

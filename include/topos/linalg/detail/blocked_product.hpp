@@ -116,6 +116,10 @@ struct panel {
   index_t depth;
 };
 
+/// From how many columns on a copy of the rows of a pays.
+template <class T>
+inline constexpr index_t least_columns_of_copy = 12 * host_tile::block_width<T>;
+
 /// Some rows of c against a panel of b.
 template <int Rows, int Step, class T>
 inline void multiply_rows(T* c, index_t c_row, const T* a, index_t a_row, const panel<T>& b,
@@ -130,10 +134,6 @@ inline void multiply_rows(T* c, index_t c_row, const T* a, index_t a_row, const 
                      packed ? batches * width : b.row, b.depth, last, add});
   });
 }
-
-/// From how many columns on a copy of the rows of a pays.
-template <class T>
-inline constexpr index_t least_columns_of_copy = 12 * host_tile::block_width<T>;
 
 /// The same for as many rows as one block has.
 template <int Rows, class S, class T>
