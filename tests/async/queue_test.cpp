@@ -271,7 +271,7 @@ TEST(queue_scope, ends_and_nests) {
 TEST(queue_scope, is_for_one_device) {
   if (topos::num_gpus() == 0) GTEST_SKIP() << "needs two devices";
   topos::detail::work_queue* const first = &current(topos::gpu());
-  const queue_scope scope(queue(topos::cpu()));
+  const queue_scope scope{queue(topos::cpu())};
   EXPECT_EQ(&current(topos::gpu()), first);
 }
 

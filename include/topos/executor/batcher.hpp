@@ -51,7 +51,8 @@ class batcher : public detail::executor_core {
 
   /// `cost`: what an item counts for in a batch; 1 where there is none. Throws `invalid_argument`
   /// for options that nothing could run with.
-  template <batch_callable<In, Out, Parameters> F>
+  template <class F>
+    requires(!std::same_as<F, batcher> && batch_callable<F, In, Out, Parameters>)
   explicit batcher(F function, executor_options options = {},
                    std::function<std::size_t(const In&)> cost = {})
       : executor_core((detail::check(options), *options.time),
