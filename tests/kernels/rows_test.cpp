@@ -43,7 +43,7 @@ struct assign_part {
   index_t last;
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team& team, index_t /*i*/) const {
-    topos::detail::assign(team, out, topos::detail::memory_row<T>{x}, first, last);
+    topos::detail::assign(team, out + first, topos::detail::memory_row<T>{x}, first, last);
   }
 };
 

@@ -58,7 +58,7 @@ inline numbered<typename Row::value_type> find_first(const Row& row, index_t fir
   T values[some];
   for (index_t j = first; j < last; j += some) {
     const index_t count = std::min(some, last - j);
-    assign(values - j, 1, row, j, j + count);
+    assign(values, 1, row, j, j + count);
     bool here = false;
     for (index_t k = 0; k < count; ++k) {
       here |= values[k] == best || (values[k] != values[k] && best != best);
@@ -182,9 +182,9 @@ struct extremum_kernel : reduction_pieces {
       value_type best[columns_of_piece];
       value_type values[columns_of_piece];
       std::int32_t numbers[columns_of_piece] = {};
-      host_rows::assign(best - of.c, 1, row(of.r), of.c, of.past_c);
+      host_rows::assign(best, 1, row(of.r), of.c, of.past_c);
       for (index_t n = of.r + 1; n < of.past_r; ++n) {
-        host_rows::assign(values - of.c, 1, row(n), of.c, of.past_c);
+        host_rows::assign(values, 1, row(n), of.c, of.past_c);
         const auto number = static_cast<std::int32_t>(n - of.r);
         for (index_t j = 0; j < of.past_c - of.c; ++j) {
           const bool better = Before{}(values[j], best[j]);

@@ -78,7 +78,7 @@ struct map_kernel {
                            index_t past_c) const {
     if constexpr (Team::on_host) {
       for (; r < past_r; ++r) {
-        auto* const to = target.elements.data + target.start(r);
+        auto* const to = target.elements.data + target.start(r) + c * target.step;
         if (past_caches)
           host_rows::assign_past_caches(to, target.step, rows.row(r), c, past_c);
         else
@@ -86,7 +86,8 @@ struct map_kernel {
       }
       if (past_caches) fence();
     } else if (past_r - r == 1) {
-      assign(team, target.elements.data + target.start(r), target.step, rows.row(r), c, past_c);
+      assign(team, target.elements.data + target.start(r) + c * target.step, target.step,
+             rows.row(r), c, past_c);
     } else {
       const index_t width = past_c - c;
       Kokkos::parallel_for(
@@ -120,12 +121,13 @@ struct pair_kernel {
     const index_t past = last + distance < size ? last + distance : size;
     if constexpr (Team::on_host) {
       const auto row = rows.row(0).dense();
-      const index_t done = host_rows::assign_pairs(out, row, first, past - distance, distance);
-      host_rows::assign_dense(out, row, done, last);
-      host_rows::assign_dense(out, row, done + distance, past);
+      const index_t done =
+          host_rows::assign_pairs(out + first, row, first, past - distance, distance);
+      host_rows::assign_dense(out + done, row, done, last);
+      host_rows::assign_dense(out + done + distance, row, done + distance, past);
     } else {
-      assign(team, out, rows.row(0), first, last);
-      assign(team, out, rows.row(0), first + distance, past);
+      assign(team, out + first, rows.row(0), first, last);
+      assign(team, out + first + distance, rows.row(0), first + distance, past);
     }
   }
 };

@@ -17,16 +17,19 @@ namespace topos::detail {
 /// are that are combined with each other.
 inline constexpr index_t short_row = 16;
 
+// `assign` and its parts: `out` is where the element of column `first` goes, the next `step`
+// further.
 namespace host_rows {
 
 // One by one. The row is this function's own: a store of bytes could change any other, and keeps
 // compilers from making lanes of the loop.
 template <class T, class Row>
 [[gnu::noinline]] void assign_each(T* out, index_t step, Row row, index_t first, index_t last) {
+  const index_t count = last - first;
   if (step == 1) {
-    for (index_t j = first; j < last; ++j) out[j] = row[j];
+    for (index_t k = 0; k < count; ++k) out[k] = row[first + k];
   } else {
-    for (index_t j = first; j < last; ++j) out[j * step] = row[j];
+    for (index_t k = 0; k < count; ++k) out[k * step] = row[first + k];
   }
 }
 
@@ -35,8 +38,9 @@ template <class T, class Row>
 [[gnu::noinline]] void assign_dense(T* out, const Row& row, index_t first, index_t last) {
   if constexpr (Row::width != 0) {
     index_t j = first;
-    for (; j + Row::width <= last; j += Row::width) lane::store(out + j, row.lanes(j, lane::all{}));
-    if (j < last) lane::store_partial(out + j, row.lanes(j, last - j), last - j);
+    for (; j + Row::width <= last; j += Row::width)
+      lane::store(out + (j - first), row.lanes(j, lane::all{}));
+    if (j < last) lane::store_partial(out + (j - first), row.lanes(j, last - j), last - j);
   } else {
     assign_each(out, 1, row, first, last);
   }
@@ -62,7 +66,8 @@ inline void assign(T* out, index_t step, const Row& row, index_t first, index_t 
 template <class T, class Row>
 [[gnu::noinline]] index_t stream_dense(T* out, const Row& row, index_t first, index_t last) {
   index_t j = first;
-  for (; j + Row::width <= last; j += Row::width) stream(out + j, row.lanes(j, lane::all{}));
+  for (; j + Row::width <= last; j += Row::width)
+    stream(out + (j - first), row.lanes(j, lane::all{}));
   return j;
 }
 
@@ -70,8 +75,11 @@ template <class T, class Row>
 template <class T, class Row>
 inline void assign_past_caches(T* out, index_t step, const Row& row, index_t first, index_t last) {
   if constexpr (std::decay_t<decltype(row.dense())>::width != 0) {
-    if (step == 1 && row.is_dense() && can_stream(out + first))
-      first = stream_dense(out, row.dense(), first, last);
+    if (step == 1 && row.is_dense() && can_stream(out)) {
+      const index_t done = stream_dense(out, row.dense(), first, last);
+      out += done - first;
+      first = done;
+    }
   }
   assign(out, step, row, first, last);
 }
@@ -84,8 +92,8 @@ template <class T, class Row>
   index_t j = first;
   for (; j + Row::width <= last; j += Row::width) {
     const auto both = pairs(j);
-    lane::store(out + j, both.first);
-    lane::store(out + j + distance, both.second);
+    lane::store(out + (j - first), both.first);
+    lane::store(out + (j - first) + distance, both.second);
   }
   return j;
 }
@@ -267,7 +275,7 @@ template <class Team, class T, class Row>
 KOKKOS_FUNCTION void assign_each(const Team& team, T* out, index_t step, const Row& row,
                                  index_t first, index_t last) {
   Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), first, last),
-                       [&](index_t j) { out[j * step] = row[j]; });
+                       [&](index_t j) { out[(j - first) * step] = row[j]; });
 }
 
 /// 16 bytes of the result by each thread at once, where all lies so.
@@ -276,15 +284,14 @@ KOKKOS_FUNCTION void assign(const Team& team, T* out, index_t step, const Row& r
                             index_t last) {
   constexpr int n = pack_size<T>;
   if constexpr (n > 1) {
-    if (step == 1 && row.is_dense() && is_packed<T, n>(out + first)) {
+    if (step == 1 && row.is_dense() && is_packed<T, n>(out)) {
       const auto dense = row.dense();
       if (dense.template packs<n>(first)) {
         const index_t whole = (last - first) / n;
         Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), whole), [&](index_t i) {
-          const index_t j = first + i * n;
-          *reinterpret_cast<pack<T, n>*>(out + j) = dense.template packed<n>(j);
+          *reinterpret_cast<pack<T, n>*>(out + i * n) = dense.template packed<n>(first + i * n);
         });
-        assign_each(team, out, 1, dense, first + whole * n, last);
+        assign_each(team, out + whole * n, 1, dense, first + whole * n, last);
         return;
       }
     }
@@ -294,7 +301,7 @@ KOKKOS_FUNCTION void assign(const Team& team, T* out, index_t step, const Row& r
 
 }  // namespace device_rows
 
-/// out[j * step] = row[j] for j in [first, last).
+/// out[(j - first) * step] = row[j] for j in [first, last).
 TOPOS_HOST_BRANCH
 template <class Team, class T, class Row>
 KOKKOS_FUNCTION void assign(const Team& team, T* out, index_t step, const Row& row, index_t first,
@@ -307,7 +314,7 @@ KOKKOS_FUNCTION void assign(const Team& team, T* out, index_t step, const Row& r
   }
 }
 
-/// out[j] = row[j] for j in [first, last).
+/// out[j - first] = row[j] for j in [first, last).
 template <class Team, class T, class Row>
 KOKKOS_FUNCTION void assign(const Team& team, T* out, const Row& row, index_t first, index_t last) {
   assign(team, out, 1, row, first, last);

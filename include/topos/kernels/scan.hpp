@@ -115,7 +115,7 @@ struct row_scan_kernel {
     auto* out = target.elements.data + target.start(r) + c * target.step;
     if constexpr (Team::on_host) {
       value_type values[map_chunk];
-      host_rows::assign(values - c, 1, rows.row(r), c, past);
+      host_rows::assign(values, 1, rows.row(r), c, past);
       const memory_row<value_type> row{{values}};
       const index_t length = (n + host_segments - 1) / host_segments;
       running chain[host_segments];
@@ -231,7 +231,7 @@ struct column_scan_kernel {
       for (index_t n = 0; n < length; ++n) {
         const index_t r = first + n * inner;
         auto* out = target.elements.data + target.start(r);
-        host_rows::assign(values - c, 1, rows.row(r), c, past);
+        host_rows::assign(values, 1, rows.row(r), c, past);
         for (index_t j = 0; j < past - c; ++j) {
           const auto value = static_cast<running>(values[j]);
           so_far[j] = n == 0 ? value : op(so_far[j], value);

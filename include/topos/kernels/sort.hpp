@@ -259,7 +259,7 @@ struct piece_sort_kernel {
                             index_t n) const {
     const auto row = rows.row(r);
     if constexpr (Team::on_host) {
-      host_rows::assign(keys - c, 1, row, c, c + n);
+      host_rows::assign(keys, 1, row, c, c + n);
       for (index_t j = 0; j < n; ++j) own[j] = static_cast<number>(j);
     } else {
       Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), n), [&](index_t j) {

@@ -73,7 +73,8 @@ struct attention_kernel {
                                index_t columns) const {
     using constant = constant_row<float>;
     const memory_row<float> own{{scores}};
-    assign(team, scores, constant{-Kokkos::Experimental::infinity_v<float>}, length, columns);
+    assign(team, scores + length, constant{-Kokkos::Experimental::infinity_v<float>}, length,
+           columns);
     const auto shifted = make_row(subtract_op{}, own, constant{largest(team, own, columns)});
     const auto scaled = make_row(multiply_op{}, shifted, constant{scale});
     assign(team, scores, make_row(exp_op{}, scaled), 0, columns);

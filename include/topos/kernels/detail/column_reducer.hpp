@@ -104,9 +104,9 @@ class column_reducer {
 
   template <class Row>
   void add_values(bool first, index_t c, index_t past, const Row& row) const {
-    if (first) return assign(to_ - c, 1, row, c, past);
+    if (first) return assign(to_, 1, row, c, past);
     T values[columns_of_piece];
-    assign(values - c, 1, row, c, past);
+    assign(values, 1, row, c, past);
     for (index_t k = 0; k < past - c; ++k) to_[k] = op_(to_[k], values[k]);
   }
 

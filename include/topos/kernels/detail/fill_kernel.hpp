@@ -17,7 +17,7 @@ struct fill_kernel {
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team& team, index_t i) const {
     const index_t first = i * map_chunk;
-    assign(team, out, constant_row<T>{value}, first,
+    assign(team, out + first, constant_row<T>{value}, first,
            first + map_chunk < size ? first + map_chunk : size);
   }
 };
