@@ -21,7 +21,7 @@ fail() {
 # What the sentence encoder, and whatever else is built, compiles with.
 topos_build_packages="g++ cmake ninja-build python3 libxsimd-dev libdnnl-dev libutf8proc-dev libcli11-dev nlohmann-json3-dev"
 
-# The header that shows whether a Debian package is installed, or the command with a leading "!".
+# What shows whether a Debian package is installed: a header, a command with a leading "!", or a path.
 topos_sign_of() {
   case "$1" in
     g++) echo '!c++' ;;
@@ -36,6 +36,8 @@ topos_sign_of() {
     libcli11-dev) echo 'CLI/CLI.hpp' ;;
     nlohmann-json3-dev) echo 'nlohmann/json.hpp' ;;
     libgtest-dev) echo 'gtest/gtest.h' ;;
+    clang-16) echo '!clang++-16' ;;
+    libclang-rt-16-dev) echo '/usr/lib/llvm-16/lib/clang/16/lib/linux' ;;
     libbenchmark-dev) echo 'benchmark/benchmark.h' ;;
     *) fail "internal error: no sign of the package $1" ;;
   esac
@@ -52,6 +54,7 @@ topos_missing() {
     sign="$(topos_sign_of "$package")"
     case "$sign" in
       '!'*) command -v "${sign#!}" >/dev/null || echo "$package" ;;
+      /*) [ -e "$sign" ] || echo "$package" ;;
       *)
         questions+="#if !__has_include(<$sign>)"$'\n'"topos_missing $package"$'\n''#endif'$'\n'
         command -v c++ >/dev/null || echo "$package"

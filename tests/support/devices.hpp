@@ -15,17 +15,6 @@
 #include <type_traits>
 #include <vector>
 
-#if defined(__SANITIZE_ADDRESS__)
-/// Tests ask for memory that no machine has, and expect an exception.
-extern "C" inline __attribute__((used)) const char* __asan_default_options() {
-  return "allocator_may_return_null=1";
-}
-#elif defined(__SANITIZE_THREAD__)
-extern "C" inline __attribute__((used)) const char* __tsan_default_options() {
-  return "allocator_may_return_null=1";
-}
-#endif
-
 namespace support {
 
 /// Calls body(device) for every device, the CPU first; failures name the device.
