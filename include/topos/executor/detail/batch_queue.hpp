@@ -57,8 +57,8 @@ class batch_queue : public work_lane,
   /// shuts down, or what its last replica was lost with.
   future<Out> submit(In&& item, submit_options<Parameters>&& how) {
     const auto made =
-        std::allocate_shared<entry>(recycling_allocator<entry>(kept_), std::move(item),
-                                    std::move(how.parameters), this->shared_from_this());
+        std::allocate_shared<entry>(recycling_allocator<entry, batch_queue>(kept_), std::move(item),
+                                    std::move(how.parameters), *this);
     made->deadline = how.deadline;
     made->priority = std::min(how.priority, line_.levels() - 1);
     made->bytes = bytes_of(*made->item);
@@ -311,7 +311,7 @@ class batch_queue : public work_lane,
   const std::string name_;
   const executor_options options_;
   const cost_function cost_;
-  const std::shared_ptr<recycler> kept_ = std::make_shared<recycler>();
+  recycler<batch_queue> kept_{*this};
 
   waiting_line<In, Out, Parameters> line_;  // of submissions
   ring<request_ptr> requests_;

@@ -5,17 +5,18 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
+#include <cstdint>
 #include <exception>
-#include <mutex>
 #include <topos/core/spinner.hpp>
 #include <topos/executor/detail/callback_threads.hpp>
+#include <topos/executor/detail/parking_place.hpp>
 #include <utility>
 #include <variant>
 
 namespace topos::detail {
 
-/// A value or an exception that arrives once, from another thread.
+/// A value or an exception that arrives once, from another thread. One word says how far it is, so
+/// that who brings it and who waits pass few cache lines to each other.
 template <class T>
 class future_state {
  public:
@@ -23,33 +24,38 @@ class future_state {
   future_state(const future_state&) = delete;
   future_state& operator=(const future_state&) = delete;
 
-  [[nodiscard]] bool is_ready() const noexcept { return ready_.load(std::memory_order_acquire); }
+  [[nodiscard]] bool is_ready() const noexcept {
+    return (word_.load(std::memory_order_acquire) & ready) != 0;
+  }
 
   void wait() const {
     if (is_ready()) return;
     thread_local spinner spin(spinner::for_another_thread);
     if (spin([&] { return is_ready(); })) return;
-    std::unique_lock lock(mutex_);
-    if (is_ready()) return;
-    awaited_ = true;
-    changed_.wait(lock, [&] { return is_ready(); });
+    parking_place& place = parking_place::of(this);
+    auto lock = place.lock();
+    if (!says_awaited()) return;
+    place.sleep(lock, [&] { return is_ready(); });
   }
 
   template <class Rep, class Period>
   bool wait_for(std::chrono::duration<Rep, Period> time) const {
     if (is_ready()) return true;
-    std::unique_lock lock(mutex_);
-    if (is_ready()) return true;
-    awaited_ = true;
-    return changed_.wait_for(lock, time, [&] { return is_ready(); });
+    parking_place& place = parking_place::of(this);
+    auto lock = place.lock();
+    if (!says_awaited()) return true;
+    return place.sleep(lock, time, [&] { return is_ready(); });
   }
 
   /// Has this run once the result is there; says false, and leaves it alone, if it is there
   /// already. At most one at a time.
   [[nodiscard]] bool then(continuation& next) noexcept {
-    const std::lock_guard guard(mutex_);
-    if (is_ready()) return false;
-    next_ = &next;
+    static_assert(alignof(continuation) > (ready | awaited));
+    std::uintptr_t seen = word_.load(std::memory_order_acquire);
+    do {
+      if ((seen & ready) != 0) return false;
+    } while (!word_.compare_exchange_weak(seen, seen | reinterpret_cast<std::uintptr_t>(&next),
+                                          std::memory_order_acq_rel, std::memory_order_acquire));
     return true;
   }
 
@@ -69,20 +75,21 @@ class future_state {
 
   /// The same in two steps: who is woken for one of several results finds the others there too.
   void store_value(T&& value) noexcept {
-    store([&] {
-      try {
-        result_.template emplace<1>(std::move(value));
-      } catch (...) {
-        result_.template emplace<2>(std::current_exception());
-      }
-    });
+    try {
+      result_.template emplace<1>(std::move(value));
+    } catch (...) {
+      result_.template emplace<2>(std::current_exception());
+    }
+    word_.fetch_or(ready, std::memory_order_acq_rel);
   }
   void store_error(std::exception_ptr failure) noexcept {
-    store([&] { result_.template emplace<2>(std::move(failure)); });
+    result_.template emplace<2>(std::move(failure));
+    word_.fetch_or(ready, std::memory_order_acq_rel);
   }
   void announce() noexcept {
-    if (awaited_) changed_.notify_all();
-    continuation* const next = std::exchange(next_, nullptr);
+    const std::uintptr_t word = word_.load(std::memory_order_acquire);
+    if ((word & awaited) != 0) parking_place::of(this).wake();
+    auto* const next = reinterpret_cast<continuation*>(word & ~(ready | awaited));
     if (next == nullptr) return;
     if (next->quick)
       next->run();
@@ -100,19 +107,16 @@ class future_state {
   ~future_state() = default;
 
  private:
-  template <class Store>
-  void store(Store keep) noexcept {
-    const std::lock_guard guard(mutex_);
-    keep();
-    ready_.store(true, std::memory_order_release);
+  static constexpr std::uintptr_t ready = 1;
+  static constexpr std::uintptr_t awaited = 2;  // somebody sleeps
+
+  // Whether there is still something to wait for.
+  [[nodiscard]] bool says_awaited() const noexcept {
+    return (word_.fetch_or(awaited, std::memory_order_acq_rel) & ready) == 0;
   }
 
-  mutable std::mutex mutex_;
-  mutable std::condition_variable changed_;
-  std::atomic<bool> ready_ = false;
-  // Written under the lock by who waits, and no more once it is ready.
-  mutable bool awaited_ = false;
-  continuation* next_ = nullptr;
+  // How far it is, and the address of what follows. What follows does not change once it is ready.
+  mutable std::atomic<std::uintptr_t> word_ = 0;
   std::variant<std::monostate, T, std::exception_ptr> result_;
 };
 

@@ -13,9 +13,13 @@ namespace topos::detail {
 
 /// Keeps blocks that were given back for whoever needs one of the same size next: once as many are
 /// there as are ever used at a time, nothing is allocated any more.
+///
+/// Its owner, whose part it is, lives as long as any block is out: what is in them may refer to it,
+/// and need not count that on a cache line which all threads would write.
+template <class Owner>
 class recycler {
  public:
-  recycler() = default;
+  explicit recycler(Owner& owner) : owner_(owner) {}
   recycler(const recycler&) = delete;
   recycler& operator=(const recycler&) = delete;
 
@@ -35,21 +39,24 @@ class recycler {
       if (bytes == size_ && free_ != nullptr) {
         void* const block = free_;
         free_ = free_->next;
+        count();
         return block;
       }
     }
-    return ::operator new(bytes < sizeof(link) ? sizeof(link) : bytes, align);
+    void* const made = ::operator new(bytes < sizeof(link) ? sizeof(link) : bytes, align);
+    const auto lock = locked_quickly(mutex_);
+    count();
+    return made;
   }
 
   void give(void* block, std::size_t bytes) noexcept {
-    {
-      const auto lock = locked_quickly(mutex_);
-      if (bytes == size_) {
-        free_ = ::new (block) link{free_};
-        return;
-      }
-    }
-    ::operator delete(block, align);
+    std::shared_ptr<Owner> last;  // let go when the lock is
+    const auto lock = locked_quickly(mutex_);
+    if (bytes == size_)
+      free_ = ::new (block) link{free_};
+    else
+      ::operator delete(block, align);
+    if (--out_ == 0) last = std::move(held_);
   }
 
  private:
@@ -58,19 +65,27 @@ class recycler {
   };
   static constexpr std::align_val_t align{64};
 
+  // One more is out; under the lock.
+  void count() {
+    if (out_++ == 0) held_ = owner_.shared_from_this();
+  }
+
+  Owner& owner_;
   std::mutex mutex_;
   link* free_ = nullptr;
   std::size_t size_ = 0;
+  std::size_t out_ = 0;          // blocks
+  std::shared_ptr<Owner> held_;  // while there are some
 };
 
 /// For std::allocate_shared.
-template <class T>
+template <class T, class Owner>
 struct recycling_allocator {
   using value_type = T;
 
-  explicit recycling_allocator(std::shared_ptr<recycler> kept) noexcept : from(std::move(kept)) {}
+  explicit recycling_allocator(recycler<Owner>& kept) noexcept : from(&kept) {}
   template <class U>
-  recycling_allocator(const recycling_allocator<U>& other) noexcept : from(other.from) {}
+  recycling_allocator(const recycling_allocator<U, Owner>& other) noexcept : from(other.from) {}
 
   [[nodiscard]] T* allocate(std::size_t count) {
     static_assert(alignof(T) <= 64);
@@ -82,7 +97,7 @@ struct recycling_allocator {
     return a.from == b.from;
   }
 
-  std::shared_ptr<recycler> from;
+  recycler<Owner>* from;
 };
 
 }  // namespace topos::detail

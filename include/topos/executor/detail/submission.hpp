@@ -46,11 +46,11 @@ struct submission final : future_state<Out>,
   using queue = batch_queue<In, Out, Parameters>;
   using time_point = time_source::time_point;
 
-  submission(In&& value, Parameters&& further, std::shared_ptr<queue> of)
-      : item(std::move(value)), parameters(std::move(further)), home(std::move(of)) {}
+  submission(In&& value, Parameters&& further, queue& of)
+      : item(std::move(value)), parameters(std::move(further)), home(of) {}
 
-  bool withdraw() noexcept override { return home->withdraw(*this); }
-  void expire(std::unique_lock<std::mutex>& lock) noexcept override { home->expire(lock, *this); }
+  bool withdraw() noexcept override { return home.withdraw(*this); }
+  void expire(std::unique_lock<std::mutex>& lock) noexcept override { home.expire(lock, *this); }
 
   // Weak: whoever drops the last reference, perhaps under the schedule's lock, must not wait for a
   // callback that waits for that lock.
@@ -65,7 +65,7 @@ struct submission final : future_state<Out>,
 
   std::optional<In> item;  // until its batch starts
   [[no_unique_address]] Parameters parameters;
-  std::shared_ptr<queue> home;
+  queue& home;  // of whose recycler this is
   time_point enqueued{};
   time_point deadline = time_point::max();
   std::size_t priority = 0;

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Where threads sleep until something small changes, which has no room for a lock of its own.
+
+#include <array>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+
+namespace topos::detail {
+
+/// A place for all that wait for one of some addresses, as in WebKit's "parking lot". Who is about
+/// to sleep says so in what it waits for, under the place's lock; who changes that and reads so
+/// wakes the place.
+class alignas(64) parking_place {
+ public:
+  /// Those that wait for other addresses may sleep there too.
+  [[nodiscard]] static parking_place& of(const void* address) {
+    // Never destroyed: static objects may wait, too.
+    static auto& all = *new std::array<parking_place, 64>;
+    return all[reinterpret_cast<std::uintptr_t>(address) / 64 % all.size()];
+  }
+
+  [[nodiscard]] std::unique_lock<std::mutex> lock() { return std::unique_lock(mutex_); }
+
+  template <class Ready>
+  void sleep(std::unique_lock<std::mutex>& lock, Ready ready) {
+    changed_.wait(lock, ready);
+  }
+  /// Says whether it became ready in time.
+  template <class Duration, class Ready>
+  bool sleep(std::unique_lock<std::mutex>& lock, const Duration& longest, Ready ready) {
+    return changed_.wait_for(lock, longest, ready);
+  }
+
+  void wake() noexcept {
+    static_cast<void>(lock());  // who read that it is not ready is asleep by now
+    changed_.notify_all();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+};
+
+}  // namespace topos::detail
