@@ -81,7 +81,11 @@ TEST_F(operators, of_expressions_name_the_line) {
   EXPECT_REFUSED_HERE((void)((n + 1) << (m + 1)));
 }
 
-TEST_F(operators, of_equality_name_none) {
+TEST_F(operators, of_equality_name_the_line_for_one_type) {
+  EXPECT_REFUSED_HERE((void)(n == m));
+  EXPECT_REFUSED_HERE((void)(n != m));
+  EXPECT_REFUSED_HERE((void)(sqrt(n) == sqrt(m)));
+  EXPECT_REFUSED_HERE((void)(sum(x, 0) != sum(transpose(x), 0)));
   EXPECT_EQ(line_refused([&] { (void)(x == y); }), 0U);
   EXPECT_REFUSED_HERE((void)add(sqrt(x), sqrt(y)));
   EXPECT_REFUSED_HERE((void)equal(x, y));
@@ -119,6 +123,10 @@ TEST_F(operators, slices_name_the_line) {
   EXPECT_REFUSED_HERE((void)topos::zeros<float, 2>({2, 3}).slice(range{}, 3));
   EXPECT_REFUSED_HERE(x.slice(range{}) = y);
   EXPECT_REFUSED_HERE(x.slice(0, range{}) += y);
+  tensor<float, 4> deep = topos::zeros<float, 4>({2, 3, 4, 5});
+  EXPECT_REFUSED_HERE((void)deep.slice(0, 0, 4));
+  EXPECT_REFUSED_HERE((void)slice(sqrt(deep), 0, 0, 0, 5));
+  EXPECT_REFUSED_HERE(deep.slice(0, 0, 0, range{0, 3}) = y);
 }
 
 TEST_F(operators, maps_name_the_line) {

@@ -37,6 +37,8 @@ void less() = delete;
 void less_equal() = delete;
 void greater() = delete;
 void greater_equal() = delete;
+void equal() = delete;
+void not_equal() = delete;
 void logical_and() = delete;
 void logical_or() = delete;
 void bitwise_and() = delete;
@@ -57,8 +59,8 @@ void right_shift() = delete;
   }
 
 /// The operators of what derives from this: expressions, tensors, and what else stands for one.
-/// Each is the function of expr/elementwise.hpp, found by its operands. == and != are not among
-/// them, since C++ tries them either way round, and could not choose.
+/// Each is the function of expr/elementwise.hpp, found by its operands. == and != are so for two
+/// operands of one type alone: C++ tries them either way round, and could not choose.
 template <class Self>
 struct located_operators : located_base {
   TOPOS_LOCATED_OPERATOR(+, add)
@@ -77,6 +79,14 @@ struct located_operators : located_base {
   TOPOS_LOCATED_OPERATOR(^, bitwise_xor)
   TOPOS_LOCATED_OPERATOR(<<, left_shift)
   TOPOS_LOCATED_OPERATOR(>>, right_shift)
+
+  // In braces, which std::equal cannot take for an iterator.
+  [[nodiscard]] friend auto operator==(located<const Self> a, located<const Self> b) {
+    return equal(a.value, b.value, {a.where});
+  }
+  [[nodiscard]] friend auto operator!=(located<const Self> a, located<const Self> b) {
+    return not_equal(a.value, b.value, {a.where});
+  }
 };
 #undef TOPOS_LOCATED_OPERATOR
 

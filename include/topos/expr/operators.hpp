@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The operators of operands that have none of their own (see expr/located_operators.hpp), and ==
-/// and != of all: each is the function of expr/elementwise.hpp that it stands for, and does not
-/// know where it is called.
+/// The operators that expr/located_operators.hpp has not: of operands that have none of their own,
+/// and == and != of two types. Each is the function of expr/elementwise.hpp that it stands for, and
+/// does not know where it is called.
 
 #include <topos/expr/elementwise.hpp>
 #include <topos/expr/located_operators.hpp>
@@ -15,6 +15,10 @@ namespace detail {
 /// Two operands none of which has operators of its own: a user's.
 template <class A, class B>
 concept users_own = operands<A, B> && !has_located_operators<A> && !has_located_operators<B>;
+
+/// Two operands of which == and != are not their own.
+template <class A, class B>
+concept unlike = operands<A, B> && !(std::same_as<A, B> && has_located_operators<A>);
 
 }  // namespace detail
 
@@ -40,8 +44,8 @@ TOPOS_OPERATOR(|, bitwise_or, users_own)
 TOPOS_OPERATOR(^, bitwise_xor, users_own)
 TOPOS_OPERATOR(<<, left_shift, users_own)
 TOPOS_OPERATOR(>>, right_shift, users_own)
-TOPOS_OPERATOR(==, equal, operands)
-TOPOS_OPERATOR(!=, not_equal, operands)
+TOPOS_OPERATOR(==, equal, unlike)
+TOPOS_OPERATOR(!=, not_equal, unlike)
 #undef TOPOS_OPERATOR
 
 }  // namespace topos

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <source_location>
 #include <topos/expr/expression.hpp>
+#include <tuple>
 
 namespace topos {
 
@@ -25,9 +27,16 @@ struct range {
 
 namespace detail {
 
+/// In place of an index that is not given: its axis stays whole.
+struct no_index {};
+
 /// What may stand for an axis in an index: a range keeps it, an integer takes it away.
 template <class I>
-concept axis_index = std::same_as<I, range> || std::integral<I>;
+concept axis_index = std::same_as<I, range> || std::integral<I> || std::same_as<I, no_index>;
+
+template <class... I>
+inline constexpr std::size_t axes_indexed = (std::size_t{0} + ... +
+                                             (std::same_as<I, no_index> ? 0 : 1));
 
 template <class... I>
 inline constexpr std::size_t axes_taken = (std::size_t{0} + ... + (std::integral<I> ? 1 : 0));
@@ -54,7 +63,7 @@ struct resolved_range {
   return {first, r.step, span <= 0 ? 0 : (span - 1) / by + 1};
 }
 
-/// The view that indices make of a shape; axes after the last index stay whole.
+/// The view that indices, all of them given, make of a shape; axes after the last stay whole.
 template <std::size_t Rank, axis_index... I>
 class slice_view {
  public:
@@ -111,12 +120,14 @@ class slice_view {
   std::array<bool, Rank> kept_{};
 };
 
-template <operand X, axis_index... I>
-[[nodiscard]] auto slice_at(std::source_location where, const X& x, I... indices) {
-  constexpr std::size_t rank = node_t<X>::rank;
-  decltype(auto) node = as_node(x);
-  const shape<rank> whole = node.shape();
-  return node.viewed(whole, slice_view<rank, I...>(whole, where, indices...));
+/// What the indices that are given make of a shape.
+template <std::size_t Rank, axis_index... I>
+[[nodiscard]] auto view_at(const shape<Rank>& whole, std::source_location where, I... indices) {
+  const std::tuple all(indices...);
+  return [&]<std::size_t... i>(std::index_sequence<i...>) {
+    return slice_view(whole, where, std::get<i>(all)...);
+  }
+  (std::make_index_sequence<axes_indexed<I...>>{});
 }
 
 }  // namespace detail
@@ -124,19 +135,16 @@ template <operand X, axis_index... I>
 /// A part of x by one index for each of its first axes: `slice(x, range{0, 5}, 3)` is Python's
 /// x[0:5, 3]. Nothing is copied. Throws `out_of_range` for an index outside of its axis and
 /// `invalid_argument` for a step of 0.
-template <operand X, detail::axis_index I>
-[[nodiscard]] auto slice(const X& x, I i,
+template <operand X, detail::axis_index I, detail::axis_index J = detail::no_index,
+          detail::axis_index K = detail::no_index, detail::axis_index L = detail::no_index,
+          detail::axis_index M = detail::no_index, detail::axis_index N = detail::no_index,
+          detail::axis_index O = detail::no_index, detail::axis_index P = detail::no_index>
+[[nodiscard]] auto slice(const X& x, I i, J j = {}, K k = {}, L l = {}, M m = {}, N n = {},
+                         O o = {}, P p = {},
                          std::source_location where = std::source_location::current()) {
-  return detail::slice_at(where, x, i);
-}
-template <operand X, detail::axis_index I, detail::axis_index J>
-[[nodiscard]] auto slice(const X& x, I i, J j,
-                         std::source_location where = std::source_location::current()) {
-  return detail::slice_at(where, x, i, j);
-}
-template <operand X, detail::axis_index... I>
-[[nodiscard]] auto slice(const X& x, I... indices) {
-  return detail::slice_at({}, x, indices...);
+  decltype(auto) node = detail::as_node(x);
+  const shape<detail::node_t<X>::rank> whole = node.shape();
+  return node.viewed(whole, detail::view_at(whole, where, i, j, k, l, m, n, o, p));
 }
 
 }  // namespace topos

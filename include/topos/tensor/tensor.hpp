@@ -131,32 +131,26 @@ class tensor : detail::located_operators<tensor<T, Rank>> {
 
   /// A part of the tensor that can be assigned to, by one index for each of its first axes: see
   /// slice. `x.slice(range{0, 2}) = y` changes x alone: tensors that shared its memory keep theirs.
-  template <detail::axis_index I>
-  [[nodiscard]] auto slice(I i, std::source_location where = std::source_location::current()) & {
-    return part_of(*this, where, i);
-  }
-  template <detail::axis_index I, detail::axis_index J>
-  [[nodiscard]] auto slice(I i, J j,
+  template <detail::axis_index I, detail::axis_index J = detail::no_index,
+            detail::axis_index K = detail::no_index, detail::axis_index L = detail::no_index,
+            detail::axis_index M = detail::no_index, detail::axis_index N = detail::no_index,
+            detail::axis_index O = detail::no_index, detail::axis_index P = detail::no_index>
+  [[nodiscard]] auto slice(I i, J j = {}, K k = {}, L l = {}, M m = {}, N n = {}, O o = {},
+                           P p = {},
                            std::source_location where = std::source_location::current()) & {
-    return part_of(*this, where, i, j);
+    const auto view = detail::view_at(extents_, where, i, j, k, l, m, n, o, p);
+    const auto part =
+        view(detail::layout<Rank>::dense(extents_));  // of the tensor, wherever it begins
+    return tensor_slice<T, decltype(view)::rank, Rank>(*this, part, where);
   }
-  template <detail::axis_index... I>
-  [[nodiscard]] auto slice(I... indices) & {
-    return part_of(*this, {}, indices...);
-  }
-  template <detail::axis_index I>
-  [[nodiscard]] auto slice(I i,
+  template <detail::axis_index I, detail::axis_index J = detail::no_index,
+            detail::axis_index K = detail::no_index, detail::axis_index L = detail::no_index,
+            detail::axis_index M = detail::no_index, detail::axis_index N = detail::no_index,
+            detail::axis_index O = detail::no_index, detail::axis_index P = detail::no_index>
+  [[nodiscard]] auto slice(I i, J j = {}, K k = {}, L l = {}, M m = {}, N n = {}, O o = {},
+                           P p = {},
                            std::source_location where = std::source_location::current()) const& {
-    return topos::slice(*this, i, where);
-  }
-  template <detail::axis_index I, detail::axis_index J>
-  [[nodiscard]] auto slice(I i, J j,
-                           std::source_location where = std::source_location::current()) const& {
-    return topos::slice(*this, i, j, where);
-  }
-  template <detail::axis_index... I>
-  [[nodiscard]] auto slice(I... indices) const& {
-    return detail::slice_at({}, *this, indices...);
+    return topos::slice(*this, i, j, k, l, m, n, o, p, where);
   }
 
   /// Adds, subtracts, multiplies by or divides by an operand or scalar that broadcasts to this
@@ -199,14 +193,6 @@ class tensor : detail::located_operators<tensor<T, Rank>> {
  private:
   [[nodiscard]] detail::layout<Rank> whole() const {
     return detail::layout<Rank>::dense(extents_, offset_);
-  }
-
-  template <detail::axis_index... I>
-  static auto part_of(tensor& whole, std::source_location where, I... indices) {
-    using view = detail::slice_view<Rank, I...>;
-    const view part(whole.extents_, where, indices...);
-    return tensor_slice<T, view::rank, Rank>(
-        whole, part(detail::layout<Rank>::dense(whole.extents_)), where);
   }
 
   // Asks who holds the memory before the expression, which does too, is made. A tensor of this
