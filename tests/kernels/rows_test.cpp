@@ -28,7 +28,7 @@ struct reduce_rows {
   index_t n;
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team& team, index_t i) const {
-    const topos::detail::memory_row<T> row{x + i};
+    const topos::detail::memory_row<T> row{{x + i}};
     out[2 * i] = topos::detail::sum(team, row, n);
     out[2 * i + 1] = topos::detail::largest(team, row, n);
   }
@@ -43,7 +43,7 @@ struct assign_part {
   index_t last;
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team& team, index_t /*i*/) const {
-    topos::detail::assign(team, out + first, topos::detail::memory_row<T>{x}, first, last);
+    topos::detail::assign(team, out + first, topos::detail::memory_row<T>{{x}}, first, last);
   }
 };
 

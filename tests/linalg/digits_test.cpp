@@ -135,7 +135,7 @@ TEST(digits, of_a_row_depend_on_that_row_alone) {
     const std::vector<float> x = numbers(m * k, 3);
     const prepared_matrix w(matrix(n, k, numbers(n * k, 4)), precision::high);
     const tensor<float, 1> bias = tensor_on<1>(topos::cpu(), {n}, numbers(n, 5));
-    const auto product = [&, n = n, k = k](index_t rows, const std::vector<float>& of_x) {
+    const auto product = [&, k = k](index_t rows, const std::vector<float>& of_x) {
       return values_of(w.multiply(matrix(rows, k, of_x), bias, topos::activation::gelu));
     };
     const std::vector<float> together = product(m, x);
