@@ -260,8 +260,10 @@ TEST(views, of_reshaped_views_are_as_copies) {
 // Large enough for tiles, chunks and batches to have ends.
 TEST(views, of_large_arrays_reach_every_element) {
   on_each_device([](topos::device d) {
-    for (const auto& [rows, columns] :
-         std::vector<std::pair<index_t, index_t>>{{65, 130}, {3, 4097}, {4097, 3}, {1, 9000}}) {
+    for (const topos::shape<2>& extents :
+         std::vector<topos::shape<2>>{{65, 130}, {3, 4097}, {4097, 3}, {1, 9000}}) {
+      const index_t rows = extents[0];
+      const index_t columns = extents[1];
       const std::vector<float> in = support::varied(rows * columns);
       const auto x = tensor_on<2>(d, {rows, columns}, in);
       const std::vector<float> turned = values_of(eval(transpose(x)));

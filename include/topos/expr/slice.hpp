@@ -9,6 +9,7 @@
 #include <source_location>
 #include <topos/expr/expression.hpp>
 #include <tuple>
+#include <utility>
 
 namespace topos {
 
@@ -135,11 +136,12 @@ template <std::size_t Rank, axis_index... I>
 /// A part of x by one index for each of its first axes: `slice(x, range{0, 5}, 3)` is Python's
 /// x[0:5, 3]. Nothing is copied. Throws `out_of_range` for an index outside of its axis and
 /// `invalid_argument` for a step of 0.
-template <operand X, detail::axis_index I, detail::axis_index J = detail::no_index,
-          detail::axis_index K = detail::no_index, detail::axis_index L = detail::no_index,
-          detail::axis_index M = detail::no_index, detail::axis_index N = detail::no_index,
-          detail::axis_index O = detail::no_index, detail::axis_index P = detail::no_index>
-[[nodiscard]] auto slice(const X& x, I i, J j = {}, K k = {}, L l = {}, M m = {}, N n = {},
+template <operand X, detail::axis_index I = detail::no_index,
+          detail::axis_index J = detail::no_index, detail::axis_index K = detail::no_index,
+          detail::axis_index L = detail::no_index, detail::axis_index M = detail::no_index,
+          detail::axis_index N = detail::no_index, detail::axis_index O = detail::no_index,
+          detail::axis_index P = detail::no_index>
+[[nodiscard]] auto slice(const X& x, I i = {}, J j = {}, K k = {}, L l = {}, M m = {}, N n = {},
                          O o = {}, P p = {},
                          std::source_location where = std::source_location::current()) {
   decltype(auto) node = detail::as_node(x);

@@ -131,11 +131,11 @@ class tensor : detail::located_operators<tensor<T, Rank>> {
 
   /// A part of the tensor that can be assigned to, by one index for each of its first axes: see
   /// slice. `x.slice(range{0, 2}) = y` changes x alone: tensors that shared its memory keep theirs.
-  template <detail::axis_index I, detail::axis_index J = detail::no_index,
+  template <detail::axis_index I = detail::no_index, detail::axis_index J = detail::no_index,
             detail::axis_index K = detail::no_index, detail::axis_index L = detail::no_index,
             detail::axis_index M = detail::no_index, detail::axis_index N = detail::no_index,
             detail::axis_index O = detail::no_index, detail::axis_index P = detail::no_index>
-  [[nodiscard]] auto slice(I i, J j = {}, K k = {}, L l = {}, M m = {}, N n = {}, O o = {},
+  [[nodiscard]] auto slice(I i = {}, J j = {}, K k = {}, L l = {}, M m = {}, N n = {}, O o = {},
                            P p = {},
                            std::source_location where = std::source_location::current()) & {
     const auto view = detail::view_at(extents_, where, i, j, k, l, m, n, o, p);
@@ -143,11 +143,11 @@ class tensor : detail::located_operators<tensor<T, Rank>> {
         view(detail::layout<Rank>::dense(extents_));  // of the tensor, wherever it begins
     return tensor_slice<T, decltype(view)::rank, Rank>(*this, part, where);
   }
-  template <detail::axis_index I, detail::axis_index J = detail::no_index,
+  template <detail::axis_index I = detail::no_index, detail::axis_index J = detail::no_index,
             detail::axis_index K = detail::no_index, detail::axis_index L = detail::no_index,
             detail::axis_index M = detail::no_index, detail::axis_index N = detail::no_index,
             detail::axis_index O = detail::no_index, detail::axis_index P = detail::no_index>
-  [[nodiscard]] auto slice(I i, J j = {}, K k = {}, L l = {}, M m = {}, N n = {}, O o = {},
+  [[nodiscard]] auto slice(I i = {}, J j = {}, K k = {}, L l = {}, M m = {}, N n = {}, O o = {},
                            P p = {},
                            std::source_location where = std::source_location::current()) const& {
     return topos::slice(*this, i, j, k, l, m, n, o, p, where);
