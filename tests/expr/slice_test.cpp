@@ -85,6 +85,7 @@ TEST(slice, of_an_integer_takes_the_axis_away) {
     EXPECT_EQ(values_of(eval(slice(x, 0, range{}, -1))), (std::vector<int>{3, 7, 11}));
     EXPECT_EQ(slice(x, range{0, 1}, 1).shape(), (topos::shape<2>{1, 4}));
     EXPECT_EQ(slice(x).shape(), x.shape());
+    EXPECT_EQ(values_of(eval(slice(x, {}, 1, 2))), (std::vector<int>{6, 18}));
     EXPECT_EQ(values_of(eval(slice(slice(x, 1, range(0, 2)), range{}, range(1, {}, 2)))),
               (std::vector<int>{13, 15, 17, 19}));
   });

@@ -35,9 +35,14 @@ struct no_index {};
 template <class I>
 concept axis_index = std::same_as<I, range> || std::integral<I> || std::same_as<I, no_index>;
 
+/// How many indices there are up to the last that is given.
 template <class... I>
-inline constexpr std::size_t axes_indexed = (std::size_t{0} + ... +
-                                             (std::same_as<I, no_index> ? 0 : 1));
+[[nodiscard]] constexpr std::size_t axes_indexed() {
+  std::size_t axis = 0;
+  std::size_t past = 0;
+  ((++axis, past = std::same_as<I, no_index> ? past : axis), ...);
+  return past;
+}
 
 template <class... I>
 inline constexpr std::size_t axes_taken = (std::size_t{0} + ... + (std::integral<I> ? 1 : 0));
@@ -64,7 +69,7 @@ struct resolved_range {
   return {first, r.step, span <= 0 ? 0 : (span - 1) / by + 1};
 }
 
-/// The view that indices, all of them given, make of a shape; axes after the last stay whole.
+/// The view that indices make of a shape; axes after the last index stay whole.
 template <std::size_t Rank, axis_index... I>
 class slice_view {
  public:
@@ -97,6 +102,8 @@ class slice_view {
   }
 
  private:
+  void set(std::size_t /*axis*/, const shape<Rank>& /*extents*/, no_index /*whole*/,
+           std::source_location /*where*/) {}
   void set(std::size_t axis, const shape<Rank>& extents, const range& r,
            std::source_location where) {
     const resolved_range found = resolve(r, extents[axis], where);
@@ -121,21 +128,21 @@ class slice_view {
   std::array<bool, Rank> kept_{};
 };
 
-/// What the indices that are given make of a shape.
+/// What the indices up to the last that is given make of a shape.
 template <std::size_t Rank, axis_index... I>
 [[nodiscard]] auto view_at(const shape<Rank>& whole, std::source_location where, I... indices) {
   const std::tuple all(indices...);
   return [&]<std::size_t... i>(std::index_sequence<i...>) {
     return slice_view(whole, where, std::get<i>(all)...);
   }
-  (std::make_index_sequence<axes_indexed<I...>>{});
+  (std::make_index_sequence<axes_indexed<I...>()>{});
 }
 
 }  // namespace detail
 
-/// A part of x by one index for each of its first axes: `slice(x, range{0, 5}, 3)` is Python's
-/// x[0:5, 3]. Nothing is copied. Throws `out_of_range` for an index outside of its axis and
-/// `invalid_argument` for a step of 0.
+/// A part of x by one index for each of its first axes, of which there are eight at most:
+/// `slice(x, range{0, 5}, 3)` is Python's x[0:5, 3]. Nothing is copied. Throws `out_of_range` for
+/// an index outside of its axis and `invalid_argument` for a step of 0.
 template <operand X, detail::axis_index I = detail::no_index,
           detail::axis_index J = detail::no_index, detail::axis_index K = detail::no_index,
           detail::axis_index L = detail::no_index, detail::axis_index M = detail::no_index,

@@ -124,10 +124,12 @@ struct pair_kernel {
       const index_t done =
           host_rows::assign_pairs(out + first, row, first, past - distance, distance);
       host_rows::assign_dense(out + done, row, done, last);
-      host_rows::assign_dense(out + done + distance, row, done + distance, past);
+      if (done + distance < past)
+        host_rows::assign_dense(out + done + distance, row, done + distance, past);
     } else {
       assign(team, out + first, rows.row(0), first, last);
-      assign(team, out + first + distance, rows.row(0), first + distance, past);
+      if (first + distance < past)
+        assign(team, out + first + distance, rows.row(0), first + distance, past);
     }
   }
 };

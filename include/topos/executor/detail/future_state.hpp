@@ -34,7 +34,7 @@ class future_state {
     if (spin([&] { return is_ready(); })) return;
     parking_place& place = parking_place::of(this);
     auto lock = place.lock();
-    if (!says_awaited()) return;
+    if (!mark_awaited()) return;
     place.sleep(lock, [&] { return is_ready(); });
   }
 
@@ -43,12 +43,12 @@ class future_state {
     if (is_ready()) return true;
     parking_place& place = parking_place::of(this);
     auto lock = place.lock();
-    if (!says_awaited()) return true;
+    if (!mark_awaited()) return true;
     return place.sleep(lock, time, [&] { return is_ready(); });
   }
 
   /// Has this run once the result is there; says false, and leaves it alone, if it is there
-  /// already. At most one at a time.
+  /// already. Once at most.
   [[nodiscard]] bool then(continuation& next) noexcept {
     static_assert(alignof(continuation) > (ready | awaited));
     std::uintptr_t seen = word_.load(std::memory_order_acquire);
@@ -110,8 +110,8 @@ class future_state {
   static constexpr std::uintptr_t ready = 1;
   static constexpr std::uintptr_t awaited = 2;  // somebody sleeps
 
-  // Whether there is still something to wait for.
-  [[nodiscard]] bool says_awaited() const noexcept {
+  // Says that somebody is about to sleep; says whether there is still something to wait for.
+  [[nodiscard]] bool mark_awaited() const noexcept {
     return (word_.fetch_or(awaited, std::memory_order_acq_rel) & ready) == 0;
   }
 

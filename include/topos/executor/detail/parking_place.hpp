@@ -20,7 +20,9 @@ class alignas(64) parking_place {
   [[nodiscard]] static parking_place& of(const void* address) {
     // Never destroyed: static objects may wait, too.
     static auto& all = *new std::array<parking_place, 64>;
-    return all[reinterpret_cast<std::uintptr_t>(address) / 64 % all.size()];
+    // Of objects a power of two apart, too: Knuth's multiplicative hashing, by the golden ratio.
+    const std::uint64_t spread = reinterpret_cast<std::uintptr_t>(address) * 0x9E3779B97F4A7C15U;
+    return all[spread >> 58U];
   }
 
   [[nodiscard]] std::unique_lock<std::mutex> lock() { return std::unique_lock(mutex_); }

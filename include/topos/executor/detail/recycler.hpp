@@ -8,14 +8,16 @@
 #include <mutex>
 #include <new>
 #include <topos/executor/detail/quick_lock.hpp>
+#include <utility>
 
 namespace topos::detail {
 
 /// Keeps blocks that were given back for whoever needs one of the same size next: once as many are
 /// there as are ever used at a time, nothing is allocated any more.
 ///
-/// Its owner, whose part it is, lives as long as any block is out: what is in them may refer to it,
-/// and need not count that on a cache line which all threads would write.
+/// Its owner, whose part it is and which a shared_ptr holds, lives as long as any block is out:
+/// what is in them may refer to it, and need not count that on a cache line which all threads would
+/// write. An owner that holds what is in its blocks has to let go of it before it is forgotten.
 template <class Owner>
 class recycler {
  public:
