@@ -90,20 +90,26 @@ TEST(remainder, is_that_of_a_division) {
 
 TEST(random_integers, are_the_same_in_lanes) {
   for (const auto l : support::jax_layouts) {
-    for (const index_t size : {1, 16, 17, 33, 64, 129}) {
+    for (const index_t size : {1, 16, 17, 33, 64, 129, 150}) {
       const random::detail::integer_elements<std::int32_t> elements(random::key(5, l), size, 3,
                                                                     1000);
+      constexpr index_t width = topos::lane::width<std::int32_t>;
+      std::int32_t lanes[width];
       for (index_t o = 0; o < size; ++o) {
-        std::int32_t lanes[topos::lane::width<std::int32_t>];
         topos::lane::store(lanes, elements.lanes(o, topos::lane::all{}));
         EXPECT_EQ(lanes[0], elements(o));
-        if (o >= elements.partner()) continue;
-        const auto both = elements.paired()(o);
-        topos::lane::store(lanes, both.first);
-        EXPECT_EQ(lanes[0], elements(o));
-        if (o + elements.partner() >= size) continue;
-        topos::lane::store(lanes, both.second);
-        EXPECT_EQ(lanes[0], elements(o + elements.partner()));
+      }
+      if (elements.partner() == 0) continue;
+      const auto pairs = elements.paired();
+      constexpr int batches = decltype(pairs(0))::batches;
+      for (index_t o = 0; o + batches * width <= pairs.end(); ++o) {
+        const auto both = pairs(o);
+        for (int b = 0; b < batches; ++b) {
+          topos::lane::store(lanes, both.at[b]);
+          EXPECT_EQ(lanes[0], elements(o + b * width));
+          topos::lane::store(lanes, both.at[batches + b]);
+          EXPECT_EQ(lanes[0], elements(o + b * width + elements.partner()));
+        }
       }
     }
   }

@@ -23,7 +23,8 @@ TEST(random_leaves, of_other_sizes_and_parts_keep_their_numbers) {
   support::on_each_device([](topos::device d) {
     const auto many = topos::random::uniform(topos::random::key{1}, {400}, {}, d);
     const tensor<float, 1> made = many;
-    const std::vector<std::pair<index_t, index_t>> parts{{0, 100}, {2, 100}, {0, 64}, {3, 64}};
+    const std::vector<std::pair<index_t, index_t>> parts{
+        {0, 100}, {2, 100}, {0, 64}, {3, 64}, {0, 400}};
     for (const auto& [from, n] : parts) {
       const auto some = topos::random::uniform(topos::random::key{2}, {n}, {}, d);
       const tensor<float, 1> made_some = some;

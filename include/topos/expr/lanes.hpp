@@ -168,12 +168,35 @@ auto each(const Function& function, const B&... batches) {
                          detail::lanes_in_memory<value_t<B>, width<value_t<B>>>(batches)...);
 }
 
-/// Lanes of two places at once.
+/// Lanes from two places on, some batches from each: what is computed of them in turn does not have
+/// one wait for another.
 template <class B>
-struct pair {
-  B first;
-  B second;
+struct pairs {
+  static constexpr int batches = 4;
+  B at[2 * batches];  // those of the first place, then those of the second
 };
+
+namespace detail {
+
+template <std::size_t I, class Function, class... B>
+[[gnu::always_inline]] inline auto of_pair(const Function& function, const pairs<B>&... lanes) {
+  return function(lanes.at[I]...);
+}
+
+template <std::size_t... I, class Function, class... B>
+[[gnu::always_inline]] inline auto of_pairs(std::index_sequence<I...>, const Function& function,
+                                            const pairs<B>&... lanes) {
+  using result = decltype(function(lanes.at[0]...));
+  return pairs<result>{{of_pair<I>(function, lanes...)...}};
+}
+
+}  // namespace detail
+
+/// `function` of each batch of pairs, spelt out: compilers do not unroll a loop of long bodies.
+template <class Function, class... B>
+[[gnu::always_inline]] inline auto of_pairs(const Function& function, const pairs<B>&... lanes) {
+  return detail::of_pairs(std::make_index_sequence<2 * pairs<int>::batches>{}, function, lanes...);
+}
 
 /// An array folded onto its first half until one value is left: each level is one operation on
 /// lanes, and the order is the same on every machine of their width.

@@ -99,14 +99,10 @@ struct dense_row {
     }
   }
   [[nodiscard]] auto paired(index_t distance) const {
-    const row_pairs<dense_row> apart{*this, distance};
-    if constexpr (pairs) {
-      // Another leaf's partner may be at another distance, and this row may begin later.
-      return partner_pairs<dense_row, decltype(elements.paired())>{
-          elements.paired(), apart, base == 0 && distance == elements.partner()};
-    } else {
-      return apart;
-    }
+    if constexpr (pairs)
+      return elements.paired();
+    else
+      return row_pairs<dense_row>{*this, distance};
   }
 };
 
@@ -235,16 +231,12 @@ struct operation_pairs<std::index_sequence<I...>, Result, Op, Pairs...> : part<I
 
   explicit operation_pairs(const Op& o, const Pairs&... pairs) : part<I, Pairs>{pairs}..., op(o) {}
 
+  [[nodiscard]] index_t end() const { return std::min({part<I, Pairs>::row.end()...}); }
   [[nodiscard, gnu::always_inline]] auto operator()(index_t j) const {
-    return combine(part<I, Pairs>::row(j)...);
-  }
-
- private:
-  template <class... Lanes>
-  [[nodiscard, gnu::always_inline]] auto combine(const Lanes&... lanes) const {
-    const auto first = call_lanes<Result>(op, lanes.first...);
-    return lane::pair<std::decay_t<decltype(first)>>{first,
-                                                     call_lanes<Result>(op, lanes.second...)};
+    return lane::of_pairs(
+        [this](const auto&... x)
+            __attribute__((always_inline)) { return call_lanes<Result>(op, x...); },
+        part<I, Pairs>::row(j)...);
   }
 };
 
@@ -290,9 +282,14 @@ struct operation_row_of<std::index_sequence<I...>, Op, Rows...> : part<I, Rows>.
     return dense_rows(simple_of(op), part<I, Rows>::row.dense()...);
   }
   [[nodiscard]] index_t partner() const {
-    index_t found = 0;
-    ((found = found != 0 ? found : part<I, Rows>::row.partner()), ...);
-    return found;
+    constexpr index_t none = -1;
+    index_t found = none;
+    const auto look = [&](const auto& row) {
+      if constexpr (std::decay_t<decltype(row)>::pairs)
+        found = found == none || found == row.partner() ? row.partner() : 0;
+    };
+    (look(part<I, Rows>::row), ...);
+    return found == none ? 0 : found;
   }
   [[nodiscard]] auto paired(index_t distance) const {
     using all = operation_pairs<std::index_sequence<I...>, value_type, Op,

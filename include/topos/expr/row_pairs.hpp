@@ -3,9 +3,9 @@
 
 /// Lanes of two places of a row at once, where elements come in pairs.
 
+#include <limits>
 #include <topos/core/config.hpp>
 #include <topos/expr/lanes.hpp>
-#include <type_traits>
 
 namespace topos::detail {
 
@@ -15,27 +15,15 @@ struct row_pairs {
   Row row;
   index_t distance;
 
+  [[nodiscard]] index_t end() const { return std::numeric_limits<index_t>::max(); }
   [[nodiscard, gnu::always_inline]] auto operator()(index_t j) const {
-    const auto first = row.lanes(j, lane::all{});
-    return lane::pair<std::decay_t<decltype(first)>>{first, row.lanes(j + distance, lane::all{})};
-  }
-};
-
-/// The same of elements that make both at once, if their partners are as far apart.
-template <class Row, class Pairs>
-struct partner_pairs {
-  Pairs partners;
-  row_pairs<Row> pairs;
-  bool match;
-
-  [[nodiscard, gnu::always_inline]] auto operator()(index_t j) const {
-    return match ? partners(j) : apart(pairs, j);
-  }
-
- private:
-  // Out of line and of a copy, so that a loop keeps the original in registers.
-  [[nodiscard, gnu::noinline, gnu::cold]] static auto apart(row_pairs<Row> pairs, index_t j) {
-    return pairs(j);
+    using batch = decltype(row.lanes(j, lane::all{}));
+    lane::pairs<batch> result;
+    for (int b = 0; b < result.batches; ++b) {
+      result.at[b] = row.lanes(j + b * Row::width, lane::all{});
+      result.at[result.batches + b] = row.lanes(j + distance + b * Row::width, lane::all{});
+    }
+    return result;
   }
 };
 

@@ -109,20 +109,25 @@ struct pair_kernel {
   Rows rows;
   index_t size;
   index_t distance;
+  bool past_caches;
 
-  [[nodiscard]] index_t count() const { return (distance + map_chunk - 1) / map_chunk; }
-  [[nodiscard]] index_t cost() const { return 2 * map_chunk; }
+  [[nodiscard]] KOKKOS_FUNCTION index_t chunk() const {
+    return past_caches ? streamed_chunk : map_chunk;
+  }
+  [[nodiscard]] index_t count() const { return (distance + chunk() - 1) / chunk(); }
+  [[nodiscard]] index_t cost() const { return 2 * chunk(); }
 
   TOPOS_HOST_BRANCH
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team& team, index_t i) const {
-    const index_t first = i * map_chunk;
-    const index_t last = first + map_chunk < distance ? first + map_chunk : distance;
+    const index_t first = i * chunk();
+    const index_t last = first + chunk() < distance ? first + chunk() : distance;
     const index_t past = last + distance < size ? last + distance : size;
     if constexpr (Team::on_host) {
       const auto row = rows.row(0).dense();
       const index_t done =
-          host_rows::assign_pairs(out + first, row, first, past - distance, distance);
+          host_rows::assign_pairs(out + first, row, first, past - distance, distance, past_caches);
+      if (past_caches) fence();
       host_rows::assign_dense(out + done, row, done, last);
       if (done + distance < past)
         host_rows::assign_dense(out + done + distance, row, done + distance, past);
@@ -164,7 +169,8 @@ class map_plan {
     if constexpr (pairing_row<row>) {
       if (distance() != 0) {
         const pair_kernel<value_type, decltype(kernel_.rows)> pairs{
-            kernel_.target.elements.data + kernel_.target.base, kernel_.rows, size(), distance()};
+            kernel_.target.elements.data + kernel_.target.base, kernel_.rows, size(), distance(),
+            kernel_.past_caches};
         stream.for_each("topos::map", pairs.count(), pairs.cost(), 0, pairs);
         return;
       }

@@ -84,16 +84,26 @@ inline void assign_past_caches(T* out, index_t step, const Row& row, index_t fir
   assign(out, step, row, first, last);
 }
 
-/// Pairs of whole batches from columns [first, last) and the same `distance` further on.
+/// Pairs of whole batches from columns [first, last) and the same `distance` further on, past the
+/// caches where that is wanted and can be: a fence has to follow. Says where the others begin.
 template <class T, class Row>
 [[gnu::noinline]] index_t assign_pairs(T* out, const Row& row, index_t first, index_t last,
-                                       index_t distance) {
+                                       index_t distance, bool past_caches) {
   const auto pairs = row.paired(distance);
+  constexpr int batches = lane::pairs<T>::batches;
+  past_caches = past_caches && can_stream(out) && can_stream(out + distance);
+  last = std::min(last, pairs.end());
   index_t j = first;
-  for (; j + Row::width <= last; j += Row::width) {
+  for (; j + batches * Row::width <= last; j += batches * Row::width) {
     const auto both = pairs(j);
-    lane::store(out + (j - first), both.first);
-    lane::store(out + (j - first) + distance, both.second);
+    T* const to = out + (j - first);
+    for (int b = 0; b < 2 * batches; ++b) {
+      T* const at = b < batches ? to + b * Row::width : to + distance + (b - batches) * Row::width;
+      if (past_caches)
+        stream(at, both.at[b]);
+      else
+        lane::store(at, both.at[b]);
+    }
   }
   return j;
 }

@@ -63,16 +63,23 @@ struct integer_elements {
   [[nodiscard]] index_t partner() const requires(sizeof(T) == 4) { return higher.partner(); }
 
   [[nodiscard]] auto paired() const requires(sizeof(T) == 4) {
-    return [all = *this, highs = higher.paired(), lows = lower.paired()](index_t o) {
-      const auto high = highs(o);
-      const auto low = lows(o);
-      const auto first = all.of_lanes(high.first, low.first);
-      return lane::pair<std::remove_const_t<decltype(first)>>{
-          first, all.of_lanes(high.second, low.second)};
-    };
+    return pairs{*this, higher.paired(), lower.paired()};
   }
 
  private:
+  struct pairs {
+    integer_elements elements;
+    word_pairs highs;
+    word_pairs lows;
+
+    [[nodiscard]] index_t end() const { return highs.end(); }
+    [[nodiscard, gnu::always_inline]] auto operator()(index_t o) const {
+      return lane::of_pairs(
+          [this](const auto& high, const auto& low) { return elements.of_lanes(high, low); },
+          highs(o), lows(o));
+    }
+  };
+
   integer_elements(const std::array<key, 2>& keys, index_t size, word from,
                    const remainder<word>& divided)
       : higher(keys[0], size),

@@ -27,24 +27,30 @@ struct word_pair {
   Word second;
 };
 
-// Rounds are spelt with constant shifts, which compilers turn into rotations in registers.
+// Rounds are spelt with constant shifts, which compilers turn into rotations in registers. Those
+// of N counters go in turn, so that one need not wait for the other.
 TOPOS_HOST_BRANCH
-template <int Left, class Word>
-KOKKOS_FORCEINLINE_FUNCTION void threefry_round(Word& a, Word& b) {
-  a = a + b;
-  b = (b << Left) | (b >> (32 - Left));
-  b = b ^ a;
+template <int Left, int N, class Word>
+KOKKOS_FORCEINLINE_FUNCTION void threefry_round(Word (&a)[N], Word (&b)[N]) {
+  for (int i = 0; i < N; ++i) {
+    a[i] = a[i] + b[i];
+    b[i] = (b[i] << Left) | (b[i] >> (32 - Left));
+    b[i] = b[i] ^ a[i];
+  }
 }
 
 TOPOS_HOST_BRANCH
-template <int R0, int R1, int R2, int R3, class Word>
-KOKKOS_FORCEINLINE_FUNCTION void threefry_rounds(Word& a, Word& b, const Word& ka, const Word& kb) {
+template <int R0, int R1, int R2, int R3, int N, class Word>
+KOKKOS_FORCEINLINE_FUNCTION void threefry_rounds(Word (&a)[N], Word (&b)[N], const Word& ka,
+                                                 const Word& kb) {
   threefry_round<R0>(a, b);
   threefry_round<R1>(a, b);
   threefry_round<R2>(a, b);
   threefry_round<R3>(a, b);
-  a = a + ka;
-  b = b + kb;
+  for (int i = 0; i < N; ++i) {
+    a[i] = a[i] + ka;
+    b[i] = b[i] + kb;
+  }
 }
 
 }  // namespace detail
@@ -72,19 +78,31 @@ struct threefry_key {
           lane::splat(key.k2_4), lane::splat(key.k0_5)};
 }
 
+namespace detail {
+
+/// The 20 rounds of N counters (a[i], b[i]) that the key's first words were added to.
+TOPOS_HOST_BRANCH
+template <int N, class Word>
+KOKKOS_FORCEINLINE_FUNCTION void threefry_of_sums(const threefry_key<Word>& key, Word (&a)[N],
+                                                  Word (&b)[N]) {
+  threefry_rounds<13, 15, 26, 6>(a, b, key.k1, key.k2_1);
+  threefry_rounds<17, 29, 16, 24>(a, b, key.k2, key.k0_2);
+  threefry_rounds<13, 15, 26, 6>(a, b, key.k0, key.k1_3);
+  threefry_rounds<17, 29, 16, 24>(a, b, key.k1, key.k2_4);
+  threefry_rounds<13, 15, 26, 6>(a, b, key.k2, key.k0_5);
+}
+
+}  // namespace detail
+
 /// Threefry-2x32 with 20 rounds of the counter (a, b) under a key.
 TOPOS_HOST_BRANCH
 template <class Word>
 KOKKOS_FORCEINLINE_FUNCTION detail::word_pair<Word> threefry(const threefry_key<Word>& key, Word a,
                                                              Word b) {
-  a = a + key.k0;
-  b = b + key.k1;
-  detail::threefry_rounds<13, 15, 26, 6>(a, b, key.k1, key.k2_1);
-  detail::threefry_rounds<17, 29, 16, 24>(a, b, key.k2, key.k0_2);
-  detail::threefry_rounds<13, 15, 26, 6>(a, b, key.k0, key.k1_3);
-  detail::threefry_rounds<17, 29, 16, 24>(a, b, key.k1, key.k2_4);
-  detail::threefry_rounds<13, 15, 26, 6>(a, b, key.k2, key.k0_5);
-  return {a, b};
+  Word first[1] = {a + key.k0};
+  Word second[1] = {b + key.k1};
+  detail::threefry_of_sums(key, first, second);
+  return {first[0], second[0]};
 }
 
 /// The same under the key (k0, k1), of one counter.

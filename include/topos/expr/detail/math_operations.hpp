@@ -246,9 +246,9 @@ struct simple_power_op : widening {
   }
   template <floating_lanes B>
   [[gnu::always_inline]] B lanes(const B& x) const {
-    if (root) return lane::sqrt(x);
     if (whole == 2) return multiply_op{}.lanes(x, x);
     if (whole == 3) return multiply_op{}.lanes(x * x, x);
+    if (root) return lane::sqrt(x);
     const B one = lane::splat(T(1));
     const B result = product(x, one);
     return whole < 0 ? one / result : result;

@@ -95,10 +95,9 @@ struct mapped_pairs {
   Pairs bits;
   Function function;
 
+  [[nodiscard]] index_t end() const { return bits.end(); }
   [[nodiscard, gnu::always_inline]] auto operator()(index_t o) const {
-    const auto both = bits(o);
-    return lane::pair<lane::batch<typename Function::value_type>>{
-        mapped_lanes(function, both.first), mapped_lanes(function, both.second)};
+    return lane::of_pairs([this](const auto& x) { return mapped_lanes(function, x); }, bits(o));
   }
 };
 

@@ -76,19 +76,15 @@ TOPOS_REAL_FUNCTION(min, (const V& a, const V& b), (a, b))
 TOPOS_REAL_FUNCTION(sqrt, (const V& x), (x))
 #undef TOPOS_REAL_FUNCTION
 
-/// a * b + c of lanes, with one rounding. xsimd 8 rounds twice where lanes are AVX-512's, and all
-/// versions of it where the machine has no fma.
+/// a * b + c of lanes, with one rounding.
 template <class V>
 V fused_lanes(const V& a, const V& b, const V& c) {
-  [[maybe_unused]] constexpr bool wide = sizeof(V) == 64;
-#if TOPOS_HAS_XSIMD && defined(__AVX512F__)
-  if constexpr (wide && std::same_as<V, lane::batch<float>>) return V(_mm512_fmadd_ps(a, b, c));
-  if constexpr (wide && std::same_as<V, lane::batch<double>>) return V(_mm512_fmadd_pd(a, b, c));
-#elif TOPOS_HAS_XSIMD && !defined(__FMA__) && !defined(__ARM_FEATURE_FMA)
-  using T = real_of<V>;
-  return lane::each([](T x, T y, T z) { return std::fma(x, y, z); }, a, b, c);
-#endif
-  return lane::fma(a, b, c);
+  if constexpr (lane::has_fma) {
+    return lane::fma(a, b, c);
+  } else {
+    using T = real_of<V>;
+    return lane::each([](T x, T y, T z) { return std::fma(x, y, z); }, a, b, c);
+  }
 }
 
 /// a * b + c with one rounding.
@@ -117,6 +113,35 @@ KOKKOS_FORCEINLINE_FUNCTION auto bits_as(const V& x) {
     return Kokkos::bit_cast<To>(x);
   else
     return lane::bits_as<To>(x);
+}
+
+/// Lanes of the numbers of [1, 2) whose mantissas are the first bits of words.
+template <class T, class Words>
+auto lanes_above_one(const Words& bits) {
+  constexpr int mantissa = sizeof(T) == 8 ? 52 : 23;
+  constexpr word_of<T> exponent = sizeof(T) == 8 ? 0x3ff : 0x7f;
+#if TOPOS_HAS_XSIMD && defined(__AVX512VBMI2__)
+  // One instruction in place of two.
+  if constexpr (sizeof(T) == 8)
+    return lane::bits_as<T>(Words(_mm512_shldi_epi64(_mm512_set1_epi64(exponent), bits, mantissa)));
+  else
+    return lane::bits_as<T>(Words(_mm512_shldi_epi32(_mm512_set1_epi32(exponent), bits, mantissa)));
+#else
+  constexpr int below = 8 * static_cast<int>(sizeof(T)) - mantissa;
+  return lane::bits_as<T>(Words((bits >> below) | lane::splat(exponent << mantissa)));
+#endif
+}
+
+/// The number of [1, 2) whose mantissa is a word's first bits.
+TOPOS_HOST_BRANCH
+template <class T, class Word>
+KOKKOS_FORCEINLINE_FUNCTION auto above_one(const Word& bits) {
+  if constexpr (!number<Word>)
+    return lanes_above_one<T>(bits);
+  else if constexpr (sizeof(T) == 8)
+    return Kokkos::bit_cast<T>((bits >> 12U) | Word{0x3ff0000000000000U});
+  else
+    return Kokkos::bit_cast<T>((bits >> 9U) | Word{0x3f800000U});
 }
 
 }  // namespace topos::random::detail

@@ -48,10 +48,14 @@ struct real_function {
   static constexpr bool has_lanes = std::floating_point<T>;
   computed<T> low;
   computed<T> span;
+  bool is_unit;  // of [0, 1)
   Then then;
 
   real_function(computed<T> min, computed<T> max, const Then& next = {})
-      : low(rounded<T>(min)), span(rounded<T>(rounded<T>(max) - rounded<T>(min))), then(next) {}
+      : low(rounded<T>(min)),
+        span(rounded<T>(rounded<T>(max) - rounded<T>(min))),
+        is_unit(low == 0 && span == 1),
+        then(next) {}
 
   TOPOS_HOST_BRANCH
   template <class Bits>
@@ -63,17 +67,13 @@ struct real_function {
   }
 
  private:
-  // The mantissa's bits below a 1 make [1, 2).
   TOPOS_HOST_BRANCH
   template <class Bits>
   [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION auto of_words(const Bits& bits) const {
-    using word = word_of<T>;
-    constexpr bool wide = sizeof(T) == 8;
-    constexpr word one = wide ? word(0x3ff0000000000000U) : word(0x3f800000U);
-    const auto from_one = bits_as<T>(Bits((bits >> (wide ? 12 : 9)) | constant<Bits>(one)));
+    const auto from_one = above_one<T>(bits);
     using V = std::remove_const_t<decltype(from_one)>;
     const V unit = from_one - constant<V>(T(1));
-    if (low == T(0) && span == T(1)) return unit;
+    if (is_unit) return unit;
     return max(constant<V>(low), fused(unit, constant<V>(span), constant<V>(low)));
   }
 

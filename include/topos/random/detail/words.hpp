@@ -119,28 +119,38 @@ struct word_pairs {
   using lanes_type = words::lanes_type;
   words from;
   threefry_key<lanes_type> key;
-  lanes_type counters;
+  lanes_type first;     // the key's first word, and the lane's number
+  lanes_type distance;  // from a block's first sum to its second
 
   [[nodiscard]] static word_pairs of(const words& w) {
-    return {w, expand_lanes(w.high, w.low), words::counters<1>()};
+    const auto half = static_cast<std::uint32_t>(w.half());
+    return {w, expand_lanes(w.high, w.low), lane::splat(w.high) + words::counters<1>(),
+            lane::splat(half + w.low - w.high)};
   }
-  [[nodiscard, gnu::always_inline]] lane::pair<lanes_type> operator()(index_t at) const {
-    const auto i = static_cast<std::uint64_t>(at);
-    if (from.is_ragged(i) || i + words::width > from.half()) return apart(from, i);
-    const auto both =
-        of_counters(lane::splat(static_cast<std::uint32_t>(i)) + counters,
-                    lane::splat(static_cast<std::uint32_t>(i + from.half())) + counters);
-    return {both.first, both.second};
+
+  /// Where the blocks end that are all numbered alike.
+  [[nodiscard]] index_t end() const { return static_cast<index_t>(from.count / 2); }
+
+  [[nodiscard, gnu::always_inline]] auto operator()(index_t i) const {
+    lane::pairs<lanes_type> result;
+    KOKKOS_IF_ON_HOST((fill(result, i);))
+    return result;
   }
 
  private:
-  [[nodiscard, gnu::always_inline]] word_pair<lanes_type> of_counters(const lanes_type& a,
-                                                                      const lanes_type& b) const {
-    TOPOS_RETURN_LANES(word_pair<lanes_type>, threefry(key, a, b));
-  }
-  // Out of line and of a copy, so that a loop keeps the original in registers.
-  [[gnu::noinline, gnu::cold]] static lane::pair<lanes_type> apart(words from, std::uint64_t i) {
-    return {from.lanes(i), from.lanes(i + from.half())};
+  [[gnu::always_inline]] void fill(lane::pairs<lanes_type>& result, index_t i) const {
+    constexpr int batches = result.batches;
+    lanes_type a[batches];
+    lanes_type b[batches];
+    a[0] = lane::splat(static_cast<std::uint32_t>(i)) + first;
+    for (int n = 1; n < batches; ++n)
+      a[n] = a[n - 1] + lane::splat(static_cast<std::uint32_t>(words::width));
+    for (int n = 0; n < batches; ++n) b[n] = a[n] + distance;
+    threefry_of_sums(key, a, b);
+    for (int n = 0; n < batches; ++n) {
+      result.at[n] = a[n];
+      result.at[batches + n] = b[n];
+    }
   }
 };
 
