@@ -130,9 +130,9 @@ class host_worker {
     spinner spin(std::chrono::microseconds(150), false);
     for (;;) {
       std::unique_ptr<work> next;
-      (void)spin([&] { return !idle(); });
       {
-        std::unique_lock lock(mutex_);
+        std::unique_lock lock(mutex_, std::defer_lock);
+        if (!spin([&] { return !idle() && lock.try_lock(); })) lock.lock();
         wake_.wait(lock, [&] { return stop_ || !pending_.empty(); });
         if (pending_.empty()) return;
         next = std::move(pending_.front());
