@@ -169,7 +169,7 @@ auto each(const Function& function, const B&... batches) {
 }
 
 /// Lanes from two places on, some batches from each: what is computed of them in turn does not have
-/// one wait for another.
+/// one wait for another. The second place may be where the first one's batches end.
 template <class B>
 struct pairs {
   static constexpr int batches = 4;

@@ -102,7 +102,7 @@ struct map_kernel {
 };
 
 /// The kernel of a map of one row whose elements o and o + distance are computed together: item i
-/// is a chunk of the first half, and that of the second.
+/// is a chunk of the first half, and that of the second; where they are neighbours, a chunk.
 template <class T, class Rows>
 struct pair_kernel {
   T* out;
@@ -110,23 +110,26 @@ struct pair_kernel {
   index_t size;
   index_t distance;
   bool past_caches;
+  bool neighbours;
 
   [[nodiscard]] KOKKOS_FUNCTION index_t chunk() const {
     return past_caches ? streamed_chunk : map_chunk;
   }
-  [[nodiscard]] index_t count() const { return (distance + chunk() - 1) / chunk(); }
-  [[nodiscard]] index_t cost() const { return 2 * chunk(); }
+  [[nodiscard]] KOKKOS_FUNCTION index_t columns() const { return neighbours ? size : distance; }
+  [[nodiscard]] index_t count() const { return (columns() + chunk() - 1) / chunk(); }
+  [[nodiscard]] index_t cost() const { return neighbours ? chunk() : 2 * chunk(); }
 
   TOPOS_HOST_BRANCH
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team& team, index_t i) const {
     const index_t first = i * chunk();
-    const index_t last = first + chunk() < distance ? first + chunk() : distance;
-    const index_t past = last + distance < size ? last + distance : size;
+    const index_t last = first + chunk() < columns() ? first + chunk() : columns();
+    // Where the second half's elements end whose partners are in [first, last).
+    const index_t past = neighbours ? 0 : last + distance < size ? last + distance : size;
     if constexpr (Team::on_host) {
       const auto row = rows.row(0).dense();
-      const index_t done =
-          host_rows::assign_pairs(out + first, row, first, past - distance, distance, past_caches);
+      const index_t done = host_rows::assign_pairs(
+          out + first, row, first, neighbours ? last : past - distance, distance, past_caches);
       if (past_caches) fence();
       host_rows::assign_dense(out + done, row, done, last);
       if (done + distance < past)
@@ -159,8 +162,8 @@ class map_plan {
   [[nodiscard]] std::size_t scratch() const { return 0; }
   [[nodiscard]] const auto& kernel() const { return kernel_; }
 
-  /// Whether its kernel may share a launch: not where pairs of elements cost less.
-  [[nodiscard]] bool joins() const { return distance() == 0; }
+  /// Whether its kernel may share a launch: not where elements that lie apart cost less together.
+  [[nodiscard]] bool joins() const { return distance() == 0 || has_neighbours(); }
 
   /// Launches it on a stream.
   template <class Stream>
@@ -169,8 +172,12 @@ class map_plan {
     if constexpr (pairing_row<row>) {
       if (distance() != 0) {
         const pair_kernel<value_type, decltype(kernel_.rows)> pairs{
-            kernel_.target.elements.data + kernel_.target.base, kernel_.rows, size(), distance(),
-            kernel_.past_caches};
+            kernel_.target.elements.data + kernel_.target.base,
+            kernel_.rows,
+            size(),
+            distance(),
+            kernel_.past_caches,
+            has_neighbours()};
         stream.for_each("topos::map", pairs.count(), pairs.cost(), 0, pairs);
         return;
       }
@@ -216,6 +223,12 @@ class map_plan {
     } else {
       return 0;
     }
+  }
+
+  // Whether those lie side by side.
+  [[nodiscard]] bool has_neighbours() const {
+    using row = decltype(kernel_.rows.row(0));
+    return distance() == lane::pairs<value_type>::batches * row::width;
   }
 
   // Whether some leaf is walked across its rows.

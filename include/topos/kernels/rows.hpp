@@ -84,17 +84,20 @@ inline void assign_past_caches(T* out, index_t step, const Row& row, index_t fir
   assign(out, step, row, first, last);
 }
 
-/// Pairs of whole batches from columns [first, last) and the same `distance` further on, past the
-/// caches where that is wanted and can be: a fence has to follow. Says where the others begin.
+/// Pairs of whole batches from columns [first, last) and the same `distance` further on, or from
+/// [first, last) alone where they are neighbours; past the caches where that is wanted and can be:
+/// a fence has to follow. Says where the others begin.
 template <class T, class Row>
 [[gnu::noinline]] index_t assign_pairs(T* out, const Row& row, index_t first, index_t last,
                                        index_t distance, bool past_caches) {
   const auto pairs = row.paired(distance);
   constexpr int batches = lane::pairs<T>::batches;
+  constexpr index_t length = batches * Row::width;
+  const index_t step = distance == length ? 2 * length : length;
   past_caches = past_caches && can_stream(out) && can_stream(out + distance);
   last = std::min(last, pairs.end());
   index_t j = first;
-  for (; j + batches * Row::width <= last; j += batches * Row::width) {
+  for (; j + step <= last; j += step) {
     const auto both = pairs(j);
     T* const to = out + (j - first);
     for (int b = 0; b < 2 * batches; ++b) {

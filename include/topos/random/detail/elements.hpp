@@ -18,6 +18,9 @@ template <class Word>
 struct bit_elements {
   using value_type = Word;
   static constexpr int width = 8 * static_cast<int>(sizeof(Word));
+  /// Whether some elements may cost less together.
+  static constexpr bool has_pairs =
+      width == 32 || (width == 64 && 2 * lane::width<std::uint64_t> == lane::width<std::uint32_t>);
   words from;
 
   bit_elements(const key& k, index_t size)
@@ -62,14 +65,13 @@ struct bit_elements {
     return one_by_one(element);
   }
 
-  /// The distance of two elements that one block gives; 0 where a block gives one.
-  [[nodiscard]] index_t partner() const requires(width == 32) {
-    if (from.partitionable || !from.is_one_run()) return 0;
-    return static_cast<index_t>(from.half());
-  }
+  using pairs_type = std::conditional_t<width == 64, double_word_pairs, word_pairs>;
 
-  /// What makes, of o, the lanes from o and from o + partner() on, for the price of one.
-  [[nodiscard]] word_pairs paired() const requires(width == 32) { return word_pairs::of(from); }
+  /// The distance of elements that cost less together; 0: none do.
+  [[nodiscard]] index_t partner() const requires(has_pairs) { return pairs_type::distance(from); }
+
+  /// What makes, of o, the lanes from o and from o + partner() on.
+  [[nodiscard]] pairs_type paired() const requires(has_pairs) { return pairs_type::of(from); }
 
  private:
   [[nodiscard]] static constexpr std::uint64_t count_of(std::uint64_t size) {
@@ -116,11 +118,11 @@ struct mapped_elements {
     return mapped_lanes(function, bits.lanes(o, count));
   }
 
-  [[nodiscard]] index_t partner() const requires(Function::has_lanes&& Bits::width == 32) {
+  [[nodiscard]] index_t partner() const requires(Function::has_lanes&& Bits::has_pairs) {
     return bits.partner();
   }
 
-  [[nodiscard]] auto paired() const requires(Function::has_lanes&& Bits::width == 32) {
+  [[nodiscard]] auto paired() const requires(Function::has_lanes&& Bits::has_pairs) {
     return mapped_pairs<decltype(bits.paired()), Function>{bits.paired(), function};
   }
 };

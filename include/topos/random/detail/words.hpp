@@ -74,6 +74,7 @@ struct words {
   }
 
  private:
+  friend struct block_lanes;
   friend struct word_pairs;
 
   [[nodiscard]] KOKKOS_FUNCTION std::uint32_t of_block(std::uint64_t i) const {
@@ -113,44 +114,113 @@ struct words {
   }
 };
 
-/// The words from i and from i + half() on, for the price of one: for loops, which keep the key in
-/// lanes. Of words that are not partitionable, and one run.
-struct word_pairs {
+/// The blocks of neighbouring counters, several batches in turn: for loops, which keep the key in
+/// lanes. Of words of one run.
+struct block_lanes {
   using lanes_type = words::lanes_type;
+  static constexpr int batches = lane::pairs<lanes_type>::batches;
+  static constexpr index_t length = batches * lane::width<std::uint32_t>;
+
   words from;
   threefry_key<lanes_type> key;
-  lanes_type first;     // the key's first word, and the lane's number
-  lanes_type distance;  // from a block's first sum to its second
+  lanes_type first;   // what a counter's first word adds to i, and the key's
+  lanes_type second;  // the same of its second word
+  lanes_type step;    // from a batch's first words to the next one's
 
-  [[nodiscard]] static word_pairs of(const words& w) {
-    const auto half = static_cast<std::uint32_t>(w.half());
-    return {w, expand_lanes(w.high, w.low), lane::splat(w.high) + words::counters<1>(),
-            lane::splat(half + w.low - w.high)};
+  /// Those whose lanes are numbered so.
+  [[nodiscard]] static block_lanes of(const words& w, const lanes_type& number) {
+    const lanes_type none = lane::splat(0U);
+    const auto distance = static_cast<std::uint32_t>(w.partitionable ? 0 : w.half());
+    return {w, expand_lanes(w.high, w.low), lane::splat(w.high) + (w.partitionable ? none : number),
+            lane::splat(w.low + distance) + number,
+            w.partitionable ? none : lanes_type(lane::splat(std::uint32_t{words::width}))};
   }
 
   /// Where the blocks end that are all numbered alike.
-  [[nodiscard]] index_t end() const { return static_cast<index_t>(from.count / 2); }
+  [[nodiscard]] index_t end() const {
+    return from.partitionable ? index_t{1} << 32 : static_cast<index_t>(from.count / 2);
+  }
+
+  /// The blocks from i on.
+  [[gnu::always_inline]] void operator()(index_t i, lanes_type (&a)[batches],
+                                         lanes_type (&b)[batches]) const {
+    const auto at = static_cast<std::uint32_t>(i);
+    a[0] = lane::splat(from.partitionable ? 0U : at) + first;
+    b[0] = lane::splat(at) + second;
+    for (int n = 1; n < batches; ++n) {
+      a[n] = a[n - 1] + step;
+      b[n] = b[n - 1] + lane::splat(std::uint32_t{words::width});
+    }
+    KOKKOS_IF_ON_HOST((threefry_of_sums(key, a, b);))
+  }
+};
+
+/// The words from i and from i + distance() on, several batches of each, for the price of the
+/// blocks that they come from.
+struct word_pairs {
+  using lanes_type = words::lanes_type;
+  static constexpr int batches = block_lanes::batches;
+  block_lanes blocks;
+
+  [[nodiscard]] static word_pairs of(const words& w) {
+    return {block_lanes::of(w, words::counters<1>())};
+  }
+  /// In the original layout a block gives two words that lie half of all words apart; else words
+  /// are neighbours.
+  [[nodiscard]] static index_t distance(const words& w) {
+    if (w.partitionable) return block_lanes::length;
+    return w.is_one_run() ? static_cast<index_t>(w.half()) : 0;
+  }
+  [[nodiscard]] index_t end() const { return blocks.end(); }
 
   [[nodiscard, gnu::always_inline]] auto operator()(index_t i) const {
     lane::pairs<lanes_type> result;
-    KOKKOS_IF_ON_HOST((fill(result, i);))
-    return result;
-  }
-
- private:
-  [[gnu::always_inline]] void fill(lane::pairs<lanes_type>& result, index_t i) const {
-    constexpr int batches = result.batches;
     lanes_type a[batches];
     lanes_type b[batches];
-    a[0] = lane::splat(static_cast<std::uint32_t>(i)) + first;
-    for (int n = 1; n < batches; ++n)
-      a[n] = a[n - 1] + lane::splat(static_cast<std::uint32_t>(words::width));
-    for (int n = 0; n < batches; ++n) b[n] = a[n] + distance;
-    threefry_of_sums(key, a, b);
-    for (int n = 0; n < batches; ++n) {
-      result.at[n] = a[n];
-      result.at[batches + n] = b[n];
+    blocks(i, a, b);
+    if (blocks.from.partitionable) {
+      lanes_type c[batches];
+      lanes_type d[batches];
+      blocks(i + block_lanes::length, c, d);
+      for (int n = 0; n < batches; ++n) result.at[n] = a[n] ^ b[n];
+      for (int n = 0; n < batches; ++n) result.at[batches + n] = c[n] ^ d[n];
+    } else {
+      for (int n = 0; n < batches; ++n) result.at[n] = a[n];
+      for (int n = 0; n < batches; ++n) result.at[batches + n] = b[n];
     }
+    return result;
+  }
+};
+
+/// The 64-bit words from i on, each of a block: neighbours.
+struct double_word_pairs {
+  block_lanes blocks;
+
+  // The first half of the lanes' blocks are those of even lanes, which 64-bit lanes hold below.
+  [[nodiscard]] static double_word_pairs of(const words& w) {
+    constexpr auto half = static_cast<index_t>(words::width / 2);
+    return {block_lanes::of(w, lane::generate<std::uint32_t>([](index_t i) {
+                              return static_cast<std::uint32_t>(i / 2 + i % 2 * half);
+                            }))};
+  }
+  [[nodiscard]] static index_t distance(const words& w) {
+    return w.is_one_run() ? block_lanes::length / 2 : 0;
+  }
+  [[nodiscard]] index_t end() const { return blocks.end(); }
+
+  [[nodiscard, gnu::always_inline]] auto operator()(index_t i) const {
+    lane::pairs<lane::batch<std::uint64_t>> result;
+    words::lanes_type a[block_lanes::batches];
+    words::lanes_type b[block_lanes::batches];
+    blocks(i, a, b);
+    const auto lower = lane::splat(std::uint64_t{0xffffffffU});
+    for (int n = 0; n < block_lanes::batches; ++n) {
+      const auto high = lane::bits_as<std::uint64_t>(a[n]);
+      const auto low = lane::bits_as<std::uint64_t>(b[n]);
+      result.at[2 * n] = (high << 32) | (low & lower);
+      result.at[2 * n + 1] = (high & ~lower) | (low >> 32);
+    }
+    return result;
   }
 };
 
