@@ -36,8 +36,9 @@ struct on_each_device {
           const topos::default_device scope{d};
           e.run(state);
         });
+        // What is timed may be short and what follows long: a time of it would be minutes.
         if (e.time == timing::manual)
-          made->UseManualTime();
+          made->UseManualTime()->Iterations(200);
         else
           made->UseRealTime();
       }
