@@ -6,13 +6,13 @@
 /// A node knows its shape and device, the buffers it reads, how each of its leaves lies, and how to
 /// become an evaluator: a bare object that gives the expression's rows inside a kernel.
 
-#include <cstdint>
 #include <cstring>
 #include <optional>
 #include <topos/core/dtype.hpp>
 #include <topos/core/layout.hpp>
 #include <topos/core/shape.hpp>
 #include <topos/device/device.hpp>
+#include <topos/expr/fetch_distance.hpp>
 #include <topos/expr/located_operators.hpp>
 #include <topos/expr/operand.hpp>
 #include <topos/expr/row.hpp>
@@ -50,18 +50,6 @@ struct strided_rows {
   friend bool operator==(const strided_rows&, const strided_rows&) = default;
 };
 
-/// How far ahead elements are fetched along a row: a page of floats.
-inline constexpr index_t fetched_in_row = 1024;
-
-/// How far ahead elements are fetched of rows of which `piece` columns each are walked, and whose
-/// next one is `stride` away: what is loaded fetched_in_row elements later.
-[[nodiscard]] constexpr index_t fetched_ahead(index_t columns, index_t piece, index_t stride) {
-  if (piece > 8 * fetched_in_row || (piece == columns && stride == columns)) return fetched_in_row;
-  if (piece == 0) return 0;
-  const auto rows = static_cast<std::uint64_t>((fetched_in_row + piece - 1) / piece);
-  return static_cast<index_t>(rows * static_cast<std::uint64_t>(stride));
-}
-
 /// The rows of a layout, walked as `w`.
 template <class Elements, std::size_t Rank, std::size_t N>
 [[nodiscard]] strided_rows<Elements, N> rows_of(const Elements& elements, const layout<Rank>& l,
@@ -80,9 +68,10 @@ template <class Elements, std::size_t Rank, std::size_t N>
       }
     }
     if constexpr (requires { result.elements.ahead; }) {
-      result.elements.ahead = w.along < 0
-                                  ? fetched_in_row
-                                  : fetched_ahead(w.columns(), w.piece, result.strides[w.along]);
+      const index_t distance = fetch_distance();
+      result.elements.ahead =
+          w.along < 0 ? distance
+                      : fetched_ahead(distance, w.columns(), w.piece, result.strides[w.along]);
     }
   }
   return result;

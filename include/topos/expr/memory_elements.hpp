@@ -104,8 +104,8 @@ struct widened_elements {
   }
 };
 
-/// Elements in memory of which a loop's next ones are fetched into the caches meanwhile: processors
-/// do so by themselves only within a page.
+/// Elements in memory of which a loop's next ones are fetched into the caches meanwhile: see
+/// fetch_distance.hpp.
 template <class T>
 struct fetched_elements : memory_elements<T> {
   index_t ahead = 0;  ///< From what is loaded to what is fetched then.
