@@ -208,15 +208,17 @@ struct double_word_pairs {
   }
   [[nodiscard]] index_t end() const { return blocks.end(); }
 
+  // A template, since lanes are not of one size everywhere.
+  template <class Word = std::uint64_t>
   [[nodiscard, gnu::always_inline]] auto operator()(index_t i) const {
-    lane::pairs<lane::batch<std::uint64_t>> result;
+    lane::pairs<lane::batch<Word>> result;
     words::lanes_type a[block_lanes::batches];
     words::lanes_type b[block_lanes::batches];
     blocks(i, a, b);
-    const auto lower = lane::splat(std::uint64_t{0xffffffffU});
+    const auto lower = lane::splat(Word{0xffffffffU});
     for (int n = 0; n < block_lanes::batches; ++n) {
-      const auto high = lane::bits_as<std::uint64_t>(a[n]);
-      const auto low = lane::bits_as<std::uint64_t>(b[n]);
+      const auto high = lane::bits_as<Word>(a[n]);
+      const auto low = lane::bits_as<Word>(b[n]);
       result.at[2 * n] = (high << 32) | (low & lower);
       result.at[2 * n + 1] = (high & ~lower) | (low >> 32);
     }
