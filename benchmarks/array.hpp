@@ -44,6 +44,7 @@ void until_ready(benchmark::State& state, Compute compute) {
 template <class Compute>
 void until_back(benchmark::State& state, Compute compute) {
   using clock = std::chrono::steady_clock;
+  compute().block_until_ready();
   for (auto _ : state) {
     const clock::time_point start = clock::now();
     const auto y = compute();

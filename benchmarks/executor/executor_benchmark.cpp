@@ -9,7 +9,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <ctime>
 #include <latch>
 #include <span>
 #include <thread>
@@ -174,16 +173,8 @@ BENCHMARK_CAPTURE(padded, sorted,
   return used.ru_maxrss;
 }
 
-// The time that this thread has run for, which stands still while others have its core.
-[[nodiscard]] std::chrono::nanoseconds thread_time() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
-}
-
 // For a minute ten times as many items as the model can do, which are refused where there is no
-// room: how long that takes, with and without the time that others had the core for, and how much
-// memory is added to what the first second takes.
+// room: how long that takes, and how much memory is added to what the first second takes.
 void overload(benchmark::State& state) {
   using clock = std::chrono::steady_clock;
   constexpr auto whole = std::chrono::seconds(60);
@@ -194,35 +185,26 @@ void overload(benchmark::State& state) {
   std::int64_t offered = 0;
   std::int64_t refused = 0;
   std::int64_t late = 0;
-  std::int64_t long_running = 0;
   clock::duration slowest{};
-  std::chrono::nanoseconds longest_run{};
   long before = 0;
   for (auto _ : state) {
     const auto began = clock::now();
     for (auto now = began; now - began < whole; now = clock::now()) {
       if (before == 0 && now - began > std::chrono::seconds(1)) before = peak_kilobytes();
       if (now - began < std::chrono::microseconds(offered)) continue;
-      const auto ran_before = thread_time();
-      const auto submitted = clock::now();
       const bool full = b.submit(static_cast<int>(offered)).is_ready();
-      const auto took = clock::now() - submitted;
-      const auto ran = thread_time() - ran_before;
+      const auto took = clock::now() - now;
       ++offered;
       if (!full) continue;
       ++refused;
       late += took > std::chrono::milliseconds(1) ? 1 : 0;
-      long_running += ran > std::chrono::milliseconds(1) ? 1 : 0;
       slowest = std::max(slowest, took);
-      longest_run = std::max(longest_run, ran);
     }
   }
   state.SetItemsProcessed(offered);
   state.counters["refused"] = static_cast<double>(refused);
   state.counters["refused_late"] = static_cast<double>(late);
-  state.counters["refused_late_by_running"] = static_cast<double>(long_running);
   state.counters["slowest_us"] = std::chrono::duration<double, std::micro>(slowest).count();
-  state.counters["longest_run_us"] = std::chrono::duration<double, std::micro>(longest_run).count();
   state.counters["added_kb"] = static_cast<double>(peak_kilobytes() - before);
 }
 BENCHMARK(overload)->Name("overload/topos/cpu/60s")->Iterations(1)->UseRealTime();

@@ -6,7 +6,11 @@
 
 #include <topos/random/exponential.hpp>
 #include <topos/random/normal.hpp>
+#include <topos/random/uniform.hpp>
+#include <topos/tensor/tensor.hpp>
+#include <vector>
 
+#include "../support/devices.hpp"
 #include "jax_numbers.hpp"
 
 namespace elements_test {
@@ -35,7 +39,7 @@ void expect_pairs(const Elements& elements, index_t size) {
   const auto pairs = elements.paired();
   const index_t partner = elements.partner();
   constexpr index_t width = lane::width<typename Elements::value_type>;
-  constexpr int batches = decltype(pairs(0))::batches;
+  constexpr int batches = lane::pair_batches;
   ASSERT_GE(pairs.end(), size - partner);
   for (index_t o = 0; o + batches * width <= size - partner; ++o) {
     const auto both = pairs(o);
@@ -132,10 +136,35 @@ TEST(random_elements, of_partitionable_layout_count_beyond_two_to_the_32) {
 
   const auto pairs = words.paired();
   constexpr index_t width = lane::width<std::uint32_t>;
-  constexpr int batches = decltype(pairs(0))::batches;
+  constexpr int batches = lane::pair_batches;
   const index_t last = pairs.end() - 2 * batches * width;
   for (int b = 0; b < 2 * batches; ++b)
     expect_elements(words, pairs(last).at[b], last + b * width, size);
+}
+
+// So large that they go past the caches.
+TEST(random_elements, are_the_same_in_large_arrays) {
+  const auto expect_large = []<class T>(T /*of*/, index_t size) {
+    for (const auto l : support::jax_layouts) {
+      const random::key k(7, l);
+      const detail::real_elements<T> elements{{k, size}, {0, 1}};
+      const topos::tensor<T, 1> made =
+          random::uniform<T>(k, topos::shape<1>{size}, {}, topos::cpu());
+      const std::vector<T> values = support::values_of(made);
+      const auto expect = [&](index_t o) {
+        ASSERT_EQ(values[static_cast<std::size_t>(o)], elements(o)) << o << " of " << size;
+      };
+      for (index_t o = 0; o < size; o += 97) expect(o);
+      for (index_t o = 0; o < 200; ++o) {
+        expect(o);
+        expect(size / 2 - 100 + o);
+        expect(size - 1 - o);
+      }
+    }
+  };
+  expect_large(0.0F, index_t{1} << 23);
+  expect_large(0.0F, (index_t{1} << 23) + 1);
+  expect_large(0.0, (index_t{1} << 22) + 1);
 }
 
 }  // namespace elements_test

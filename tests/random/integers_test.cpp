@@ -94,22 +94,24 @@ TEST(random_integers, are_the_same_in_lanes) {
       const random::detail::integer_elements<std::int32_t> elements(random::key(5, l), size, 3,
                                                                     1000);
       constexpr index_t width = topos::lane::width<std::int32_t>;
-      std::int32_t lanes[width];
+      const auto expect_lanes = [&](const auto& lanes, index_t from) {
+        std::int32_t values[width];
+        topos::lane::store(values, lanes);
+        for (index_t i = 0; i < width && from + i < size; ++i)
+          EXPECT_EQ(values[i], elements(from + i)) << from << " + " << i << " of " << size;
+      };
       for (index_t o = 0; o < size; ++o) {
-        topos::lane::store(lanes, elements.lanes(o, topos::lane::all{}));
-        EXPECT_EQ(lanes[0], elements(o));
+        expect_lanes(elements.lanes(o, topos::lane::all{}), o);
       }
       if (elements.partner() == 0) continue;
       const auto pairs = elements.paired();
-      constexpr int batches = decltype(pairs(0))::batches;
+      constexpr int batches = topos::lane::pair_batches;
       ASSERT_GE(pairs.end(), size - elements.partner());
       for (index_t o = 0; o + batches * width <= size - elements.partner(); ++o) {
         const auto both = pairs(o);
         for (int b = 0; b < batches; ++b) {
-          topos::lane::store(lanes, both.at[b]);
-          EXPECT_EQ(lanes[0], elements(o + b * width));
-          topos::lane::store(lanes, both.at[batches + b]);
-          EXPECT_EQ(lanes[0], elements(o + b * width + elements.partner()));
+          expect_lanes(both.at[b], o + b * width);
+          expect_lanes(both.at[batches + b], o + b * width + elements.partner());
         }
       }
     }

@@ -40,6 +40,28 @@ TEST(random_leaves, of_other_sizes_and_parts_keep_their_numbers) {
   });
 }
 
+TEST(random_leaves, of_other_layouts_and_types_keep_their_numbers) {
+  support::on_each_device([](topos::device d) {
+    const topos::random::key original{1};
+    const topos::random::key partitionable{2, topos::random::layout::partitionable};
+    for (const index_t n : {7, 8, 127, 128, 300}) {
+      const auto one = topos::random::uniform(original, {n}, {}, d);
+      const auto other = topos::random::uniform(partitionable, {n}, {}, d);
+      const auto doubles = topos::random::uniform<double>(original, {n}, {}, d);
+      const tensor<float, 1> made_one = one;
+      const tensor<float, 1> made_other = other;
+      const tensor<double, 1> made_doubles = doubles;
+
+      EXPECT_EQ(values_of(tensor<float, 1>(one - other)),
+                values_of(tensor<float, 1>(made_one - made_other)))
+          << n;
+      EXPECT_EQ(values_of(tensor<double, 1>(doubles - one)),
+                values_of(tensor<double, 1>(made_doubles - made_one)))
+          << n;
+    }
+  });
+}
+
 TEST(random_leaves, that_broadcast_keep_their_numbers) {
   support::on_each_device([](topos::device d) {
     const auto row = topos::random::uniform(topos::random::key{1}, {64}, {}, d);

@@ -131,6 +131,8 @@ class host_worker {
     for (;;) {
       std::unique_ptr<work> next;
       {
+        // Who submits has the lock yet when the work is seen: to sleep in it would have them wake
+        // this thread.
         std::unique_lock lock(mutex_, std::defer_lock);
         if (!spin([&] { return !idle() && lock.try_lock(); })) lock.lock();
         wake_.wait(lock, [&] { return stop_ || !pending_.empty(); });

@@ -29,7 +29,7 @@ class spinner {
   explicit spinner(duration longest = duration(20'000), bool adapts = true) noexcept
       : longest_(longest), adapts_(adapts) {}
 
-  /// Whether `ready()` became true while this spun.
+  /// Whether `ready()` became true while this spun; it is not asked again then.
   template <class Ready>
   [[nodiscard]] bool operator()(Ready ready) noexcept {
     if (ready()) return true;

@@ -17,7 +17,7 @@ template <class Table, class Indices>
 struct gather_row {
   using value_type = typename Table::value_type;
   static constexpr index_t width = lane::width<value_type>;
-  static constexpr bool pairs = false;
+  static constexpr bool has_pairs = false;
   Table table;
   Indices indices;
   index_t table_base;

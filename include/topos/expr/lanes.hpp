@@ -168,12 +168,14 @@ auto each(const Function& function, const B&... batches) {
                          detail::lanes_in_memory<value_t<B>, width<value_t<B>>>(batches)...);
 }
 
+/// Batches that pairs have from each of their places.
+inline constexpr int pair_batches = 4;
+
 /// Lanes from two places on, some batches from each: what is computed of them in turn does not have
 /// one wait for another. The second place may be where the first one's batches end.
 template <class B>
 struct pairs {
-  static constexpr int batches = 4;
-  B at[2 * batches];  // those of the first place, then those of the second
+  B at[2 * pair_batches];  // those of the first place, then those of the second
 };
 
 namespace detail {
@@ -195,7 +197,7 @@ template <std::size_t... I, class Function, class... B>
 /// `function` of each batch of pairs, spelt out: compilers do not unroll a loop of long bodies.
 template <class Function, class... B>
 [[gnu::always_inline]] inline auto of_pairs(const Function& function, const pairs<B>&... lanes) {
-  return detail::of_pairs(std::make_index_sequence<2 * pairs<int>::batches>{}, function, lanes...);
+  return detail::of_pairs(std::make_index_sequence<2 * pair_batches>{}, function, lanes...);
 }
 
 /// An array folded onto its first half until one value is left: each level is one operation on

@@ -18,10 +18,13 @@
 ///
 ///     packed<N>(j)          elements j to j + N for a thread of a device, where packs<N>(j) says
 ///                           that they are aligned
-///     paired(distance)      what makes, of j, the pair of the lanes from j and from j + distance
-///     partner()             the distance at which such a pair costs less than two; 0: none
-///                           (it never is where `pairs` is false)
+///     partner()             the distance of elements that cost less together; 0: there is none
+///                           (there never is where `has_pairs` is false)
+///     paired(distance)      what makes, of j, the `lane::pairs` from j and from j + distance,
+///     which
+///                           is partner() of the whole expression; its end() is where that ends
 
+#include <algorithm>
 #include <cstddef>
 #include <topos/core/config.hpp>
 #include <topos/core/promotion.hpp>
@@ -62,7 +65,7 @@ template <class Elements>
 struct dense_row {
   using value_type = typename Elements::value_type;
   static constexpr index_t width = width_of_elements<Elements>();
-  static constexpr bool pairs = requires(const Elements& e) { e.partner(); };
+  static constexpr bool has_pairs = requires(const Elements& e) { e.partner(); };
   Elements elements;
   index_t base = 0;
 
@@ -99,7 +102,7 @@ struct dense_row {
     }
   }
   [[nodiscard]] auto paired(index_t distance) const {
-    if constexpr (pairs)
+    if constexpr (has_pairs)
       return elements.paired();
     else
       return row_pairs<dense_row>{*this, distance};
@@ -115,7 +118,7 @@ template <class Elements>
 struct strided_row {
   using value_type = typename Elements::value_type;
   static constexpr index_t width = width_of_elements<Elements>();
-  static constexpr bool pairs = dense_row<Elements>::pairs;
+  static constexpr bool has_pairs = dense_row<Elements>::has_pairs;
   Elements elements;
   index_t base;
   index_t step;
@@ -150,7 +153,7 @@ template <class T>
 struct constant_row {
   using value_type = T;
   static constexpr index_t width = lane::width<lane::made_of<T>>;
-  static constexpr bool pairs = false;
+  static constexpr bool has_pairs = false;
   T value;
 
   KOKKOS_FUNCTION T operator[](index_t /*j*/) const { return value; }
@@ -248,7 +251,7 @@ struct operation_row_of<std::index_sequence<I...>, Op, Rows...> : part<I, Rows>.
   using value_type =
       decltype(call(std::declval<const Op&>(), std::declval<typename Rows::value_type>()...));
   static constexpr index_t width = width_of_operation<Op, value_type, Rows...>();
-  static constexpr bool pairs = (Rows::pairs || ...);
+  static constexpr bool has_pairs = (Rows::has_pairs || ...);
   Op op;
 
   KOKKOS_FUNCTION operation_row_of(const Op& o, const Rows&... rows)
@@ -285,7 +288,7 @@ struct operation_row_of<std::index_sequence<I...>, Op, Rows...> : part<I, Rows>.
     constexpr index_t none = -1;
     index_t found = none;
     const auto look = [&](const auto& row) {
-      if constexpr (std::decay_t<decltype(row)>::pairs)
+      if constexpr (std::decay_t<decltype(row)>::has_pairs)
         found = found == none || found == row.partner() ? row.partner() : 0;
     };
     (look(part<I, Rows>::row), ...);

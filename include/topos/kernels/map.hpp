@@ -124,27 +124,37 @@ struct pair_kernel {
   KOKKOS_FUNCTION void operator()(const Team& team, index_t i) const {
     const index_t first = i * chunk();
     const index_t last = first + chunk() < columns() ? first + chunk() : columns();
-    // Where the second half's elements end whose partners are in [first, last).
+    // Where the partners end of those in [first, last); neighbours' are among them.
     const index_t past = neighbours ? 0 : last + distance < size ? last + distance : size;
     if constexpr (Team::on_host) {
       const auto row = rows.row(0).dense();
-      const index_t done = host_rows::assign_pairs(
-          out + first, row, first, neighbours ? last : past - distance, distance, past_caches);
+      const index_t done =
+          host_rows::assign_pairs(out + first, row, first, neighbours ? last : past - distance,
+                                  distance, neighbours, past_caches);
+      assign_rest(row, done, last);
+      assign_rest(row, done + distance, past);
       if (past_caches) fence();
-      host_rows::assign_dense(out + done, row, done, last);
-      if (done + distance < past)
-        host_rows::assign_dense(out + done + distance, row, done + distance, past);
     } else {
       assign(team, out + first, rows.row(0), first, last);
       if (first + distance < past)
         assign(team, out + first + distance, rows.row(0), first + distance, past);
     }
   }
+
+ private:
+  template <class Row>
+  void assign_rest(const Row& row, index_t first, index_t last) const {
+    if (first >= last) return;
+    if (past_caches)
+      host_rows::assign_past_caches(out + first, 1, row, first, last);
+    else
+      host_rows::assign_dense(out + first, row, first, last);
+  }
 };
 
 /// Whether an expression can have pairs of elements that cost less together.
 template <class Row>
-concept pairing_row = Row::width != 0 && Row::pairs;
+concept pairing_row = Row::width != 0 && Row::has_pairs;
 
 /// An expression and where it goes: what is needed to launch its map.
 template <expression E>
@@ -162,8 +172,8 @@ class map_plan {
   [[nodiscard]] std::size_t scratch() const { return 0; }
   [[nodiscard]] const auto& kernel() const { return kernel_; }
 
-  /// Whether its kernel may share a launch: not where elements that lie apart cost less together.
-  [[nodiscard]] bool joins() const { return distance() == 0 || has_neighbours(); }
+  /// Whether its kernel may share a launch: not where some elements cost less together.
+  [[nodiscard]] bool joins() const { return distance() == 0; }
 
   /// Launches it on a stream.
   template <class Stream>
@@ -225,10 +235,10 @@ class map_plan {
     }
   }
 
-  // Whether those lie side by side.
+  // Whether those lie side by side: the batches from one place end where the other's begin.
   [[nodiscard]] bool has_neighbours() const {
     using row = decltype(kernel_.rows.row(0));
-    return distance() == lane::pairs<value_type>::batches * row::width;
+    return distance() == lane::pair_batches * row::width;
   }
 
   // Whether some leaf is walked across its rows.

@@ -84,16 +84,16 @@ inline void assign_past_caches(T* out, index_t step, const Row& row, index_t fir
   assign(out, step, row, first, last);
 }
 
-/// Pairs of whole batches from columns [first, last) and the same `distance` further on, or from
-/// [first, last) alone where they are neighbours; past the caches where that is wanted and can be:
+/// Pairs of whole batches from columns [first, last) and the same `distance` further on, or of
+/// [first, last) alone where those are neighbours; past the caches where that is wanted and can be:
 /// a fence has to follow. Says where the others begin.
 template <class T, class Row>
 [[gnu::noinline]] index_t assign_pairs(T* out, const Row& row, index_t first, index_t last,
-                                       index_t distance, bool past_caches) {
-  const auto pairs = row.paired(distance);
-  constexpr int batches = lane::pairs<T>::batches;
+                                       index_t distance, bool neighbours, bool past_caches) {
+  constexpr int batches = lane::pair_batches;
   constexpr index_t length = batches * Row::width;
-  const index_t step = distance == length ? 2 * length : length;
+  const index_t step = neighbours ? 2 * length : length;
+  const auto pairs = row.paired(distance);
   past_caches = past_caches && can_stream(out) && can_stream(out + distance);
   last = std::min(last, pairs.end());
   index_t j = first;

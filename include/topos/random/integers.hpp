@@ -75,7 +75,8 @@ struct integer_elements {
     [[nodiscard]] index_t end() const { return highs.end(); }
     [[nodiscard, gnu::always_inline]] auto operator()(index_t o) const {
       return lane::of_pairs(
-          [this](const auto& high, const auto& low) { return elements.of_lanes(high, low); },
+          [this](const auto& high, const auto& low)
+              __attribute__((always_inline)) { return elements.of_lanes(high, low); },
           highs(o), lows(o));
     }
   };

@@ -238,9 +238,9 @@ struct simple_power_op : widening {
   bool root;  // the power is 1/2
 
   KOKKOS_FUNCTION T operator()(T x) const {
-    if (root) return Kokkos::sqrt(x);
     if (whole == 2) return multiply_op{}(x, x);
     if (whole == 3) return multiply_op{}(x * x, x);
+    if (root) return Kokkos::sqrt(x);
     const T result = product(x, T(1));
     return whole < 0 ? T(1) / result : result;
   }

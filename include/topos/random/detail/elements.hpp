@@ -18,9 +18,11 @@ template <class Word>
 struct bit_elements {
   using value_type = Word;
   static constexpr int width = 8 * static_cast<int>(sizeof(Word));
+  /// Whether lanes hold two words each.
+  static constexpr bool of_two_words =
+      width == 64 && 2 * lane::width<std::uint64_t> == lane::width<std::uint32_t>;
   /// Whether some elements may cost less together.
-  static constexpr bool has_pairs =
-      width == 32 || (width == 64 && 2 * lane::width<std::uint64_t> == lane::width<std::uint32_t>);
+  static constexpr bool has_pairs = width == 32 || of_two_words;
   words from;
 
   bit_elements(const key& k, index_t size)
@@ -54,7 +56,7 @@ struct bit_elements {
     requires(width == 64)
   [[nodiscard]] auto lanes(index_t element, Count /*count*/) const {
     const auto o = static_cast<std::uint64_t>(element);
-    if constexpr (2 * lane::width<std::uint64_t> == lane::width<std::uint32_t>) {
+    if constexpr (of_two_words) {
       if (from.is_one_run() && !from.is_ragged(o)) {
         const auto both = from.template blocks<2>(o);
         const auto lower = lane::splat(std::uint64_t{0xffffffffU});
@@ -99,7 +101,9 @@ struct mapped_pairs {
 
   [[nodiscard]] index_t end() const { return bits.end(); }
   [[nodiscard, gnu::always_inline]] auto operator()(index_t o) const {
-    return lane::of_pairs([this](const auto& x) { return mapped_lanes(function, x); }, bits(o));
+    return lane::of_pairs(
+        [this](const auto& x) __attribute__((always_inline)) { return mapped_lanes(function, x); },
+        bits(o));
   }
 };
 

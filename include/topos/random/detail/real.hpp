@@ -115,33 +115,42 @@ KOKKOS_FORCEINLINE_FUNCTION auto bits_as(const V& x) {
     return lane::bits_as<To>(x);
 }
 
+/// The bits of a real's mantissa, and its exponent's of [1, 2).
+template <class T>
+inline constexpr int mantissa_bits = sizeof(T) == 8 ? 52 : 23;
+template <class T>
+inline constexpr word_of<T> exponent_of_one = sizeof(T) == 8 ? 0x3ff : 0x7f;
+
 /// Lanes of the numbers of [1, 2) whose mantissas are the first bits of words.
 template <class T, class Words>
 auto lanes_above_one(const Words& bits) {
-  constexpr int mantissa = sizeof(T) == 8 ? 52 : 23;
-  constexpr word_of<T> exponent = sizeof(T) == 8 ? 0x3ff : 0x7f;
+  constexpr int mantissa = mantissa_bits<T>;
+  constexpr auto exponent = exponent_of_one<T>;
 #if TOPOS_HAS_XSIMD && defined(__AVX512VBMI2__)
   // One instruction in place of two.
-  if constexpr (sizeof(T) == 8)
+  if constexpr (sizeof(Words) == 64 && sizeof(T) == 8)
     return lane::bits_as<T>(Words(_mm512_shldi_epi64(_mm512_set1_epi64(exponent), bits, mantissa)));
-  else
+  else if constexpr (sizeof(Words) == 64)
     return lane::bits_as<T>(Words(_mm512_shldi_epi32(_mm512_set1_epi32(exponent), bits, mantissa)));
-#else
-  constexpr int below = 8 * static_cast<int>(sizeof(T)) - mantissa;
-  return lane::bits_as<T>(Words((bits >> below) | lane::splat(exponent << mantissa)));
+  else
 #endif
+  {
+    constexpr int below = 8 * static_cast<int>(sizeof(T)) - mantissa;
+    return lane::bits_as<T>(Words((bits >> below) | lane::splat(exponent << mantissa)));
+  }
 }
 
 /// The number of [1, 2) whose mantissa is a word's first bits.
 TOPOS_HOST_BRANCH
 template <class T, class Word>
 KOKKOS_FORCEINLINE_FUNCTION auto above_one(const Word& bits) {
-  if constexpr (!number<Word>)
+  if constexpr (number<Word>) {
+    constexpr int below = 8 * static_cast<int>(sizeof(T)) - mantissa_bits<T>;
+    constexpr Word one = exponent_of_one<T> << mantissa_bits<T>;
+    return Kokkos::bit_cast<T>((bits >> below) | one);
+  } else {
     return lanes_above_one<T>(bits);
-  else if constexpr (sizeof(T) == 8)
-    return Kokkos::bit_cast<T>((bits >> 12U) | Word{0x3ff0000000000000U});
-  else
-    return Kokkos::bit_cast<T>((bits >> 9U) | Word{0x3f800000U});
+  }
 }
 
 }  // namespace topos::random::detail

@@ -74,7 +74,6 @@ struct words {
   }
 
  private:
-  friend struct block_lanes;
   friend struct word_pairs;
 
   [[nodiscard]] KOKKOS_FUNCTION std::uint32_t of_block(std::uint64_t i) const {
@@ -118,7 +117,7 @@ struct words {
 /// lanes. Of words of one run.
 struct block_lanes {
   using lanes_type = words::lanes_type;
-  static constexpr int batches = lane::pairs<lanes_type>::batches;
+  static constexpr int batches = lane::pair_batches;
   static constexpr index_t length = batches * lane::width<std::uint32_t>;
 
   words from;
