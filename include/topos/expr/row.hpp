@@ -20,9 +20,9 @@
 ///                           that they are aligned
 ///     partner()             the distance of elements that cost less together; 0: there is none
 ///                           (there never is where `has_pairs` is false)
-///     paired(distance)      what makes, of j, the `lane::pairs` from j and from j + distance,
-///     which
-///                           is partner() of the whole expression; its end() is where that ends
+///     paired(distance)      what makes, of j, the `lane::pairs` from j and from j + distance; the
+///                           distance is partner() of the whole expression, and end() says where
+///                           that stops
 
 #include <algorithm>
 #include <cstddef>
