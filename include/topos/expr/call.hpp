@@ -17,6 +17,10 @@ struct widening {};
 /// a sixteen-bit type too.
 struct passing {};
 
+/// A base of operations whose lanes take a few instructions, as those of arithmetic do: no more
+/// time than to load what they are of.
+struct quick {};
+
 template <class T>
 KOKKOS_FUNCTION auto widen(const T& value) {
   if constexpr (is_half<T>)

@@ -18,6 +18,7 @@ struct gather_row {
   using value_type = typename Table::value_type;
   static constexpr index_t width = lane::width<value_type>;
   static constexpr bool has_pairs = false;
+  static constexpr bool is_quick = false;
   Table table;
   Indices indices;
   index_t table_base;

@@ -31,6 +31,7 @@ KOKKOS_FUNCTION bool is_packed(const T* at) {
 template <class T>
 struct memory_elements {
   using value_type = T;
+  using in_memory = T;  ///< The type that is loaded.
   const T* data;
 
   friend bool operator==(const memory_elements&, const memory_elements&) = default;
@@ -80,6 +81,7 @@ struct memory_elements {
 template <class Elements, class To>
 struct widened_elements {
   using value_type = To;
+  using in_memory = typename Elements::in_memory;
   Elements elements;
 
   friend bool operator==(const widened_elements&, const widened_elements&) = default;

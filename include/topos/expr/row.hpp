@@ -8,6 +8,7 @@
 ///
 ///     value_type            the type of its elements
 ///     width                 lanes that it computes at once on the host; 0: it has none
+///     is_quick              whether its lanes take no more time than to load what they are of
 ///     row[j]                element j, on host and device
 ///     lanes(j, count)       elements j to j + width, of which `count` are needed (lane::all: all);
 ///                           sixteen-bit floats as lanes of float with values that they have
@@ -66,6 +67,7 @@ struct dense_row {
   using value_type = typename Elements::value_type;
   static constexpr index_t width = width_of_elements<Elements>();
   static constexpr bool has_pairs = requires(const Elements& e) { e.partner(); };
+  static constexpr bool is_quick = requires { typename Elements::in_memory; };
   Elements elements;
   index_t base = 0;
 
@@ -119,6 +121,7 @@ struct strided_row {
   using value_type = typename Elements::value_type;
   static constexpr index_t width = width_of_elements<Elements>();
   static constexpr bool has_pairs = dense_row<Elements>::has_pairs;
+  static constexpr bool is_quick = dense_row<Elements>::is_quick;
   Elements elements;
   index_t base;
   index_t step;
@@ -154,6 +157,7 @@ struct constant_row {
   using value_type = T;
   static constexpr index_t width = lane::width<lane::made_of<T>>;
   static constexpr bool has_pairs = false;
+  static constexpr bool is_quick = true;
   T value;
 
   KOKKOS_FUNCTION T operator[](index_t /*j*/) const { return value; }
@@ -198,6 +202,15 @@ constexpr index_t width_of_operation() {
                ? widths[0]
                : 0;
   }
+}
+
+// Whether an operation on rows is quick: it is, it has lanes of its own, and all its rows are.
+template <class Op, index_t Width, class... Rows>
+constexpr bool is_quick_operation() {
+  if constexpr (Width != 0 && std::is_base_of_v<quick, Op> && (Rows::is_quick && ...))
+    return has_lanes<Op, lanes_t<Rows>...>;
+  else
+    return false;
 }
 
 // An operation that for some of its parameters needs calls has is_simple() and, for all others,
@@ -252,6 +265,7 @@ struct operation_row_of<std::index_sequence<I...>, Op, Rows...> : part<I, Rows>.
       decltype(call(std::declval<const Op&>(), std::declval<typename Rows::value_type>()...));
   static constexpr index_t width = width_of_operation<Op, value_type, Rows...>();
   static constexpr bool has_pairs = (Rows::has_pairs || ...);
+  static constexpr bool is_quick = is_quick_operation<Op, width, Rows...>();
   Op op;
 
   KOKKOS_FUNCTION operation_row_of(const Op& o, const Rows&... rows)

@@ -271,6 +271,7 @@ class extremum_plan {
                       out, where) {}
 
   [[nodiscard]] index_t size() const { return size_; }
+  [[nodiscard]] index_t effort() const { return size_; }
   [[nodiscard]] index_t count() const { return size_ == 0 ? 0 : kernel_.count(); }
   [[nodiscard]] index_t cost() const { return kernel_.cost(); }
   [[nodiscard]] std::size_t scratch() const { return 0; }

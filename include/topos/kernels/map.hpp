@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <topos/async/queue.hpp>
 #include <topos/expr/expression.hpp>
+#include <topos/kernels/effort.hpp>
 #include <topos/kernels/rows.hpp>
 
 namespace topos::detail {
@@ -167,6 +168,9 @@ class map_plan {
       : map_plan(e, out, target, walked(e, target), goes_past_caches(e, out)) {}
 
   [[nodiscard]] index_t size() const { return kernel_.tiles.rows * kernel_.tiles.columns; }
+  [[nodiscard]] index_t effort() const {
+    return effort_of(kernel_.rows, kernel_.tiles.columns, size());
+  }
   [[nodiscard]] index_t count() const { return kernel_.tiles.count(); }
   [[nodiscard]] index_t cost() const { return kernel_.tiles.cost(); }
   [[nodiscard]] std::size_t scratch() const { return 0; }
@@ -263,8 +267,8 @@ void map(const E& e, const buffer& out, const layout<E::rank>& target, std::sour
   e.collect(reads);
   queue_of(out.where(), where)
       .submit(
-          std::move(reads), {out}, plan.size(), [plan](const auto& stream) { plan.launch(stream); },
-          "topos::map", where);
+          std::move(reads), {out}, plan.effort(),
+          [plan](const auto& stream) { plan.launch(stream); }, "topos::map", where);
 }
 
 }  // namespace topos::detail

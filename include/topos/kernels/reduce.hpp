@@ -49,6 +49,7 @@ class reduce_plan {
       : reduce_plan(e, set, order_of(e, set), how, out, where) {}
 
   [[nodiscard]] index_t size() const { return size_; }
+  [[nodiscard]] index_t effort() const { return effort_of(kernel_.rows, kernel_.columns, size_); }
   [[nodiscard]] index_t count() const { return size_ == 0 ? 0 : kernel_.count(); }
   [[nodiscard]] index_t cost() const { return kernel_.cost(); }
   [[nodiscard]] std::size_t scratch() const { return 0; }

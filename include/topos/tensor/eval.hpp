@@ -19,6 +19,7 @@ namespace detail {
 /// A plan has
 ///
 ///     size()                        elements that it touches
+///     effort()                      the work that this is, for who decides where to run it
 ///     count(), cost()               the items of its grid, and elements of each
 ///     scratch()                     bytes of scratch memory of an item
 ///     kernel()                      the kernel of an item
@@ -57,7 +58,7 @@ void submit_job(const Job& made, std::source_location where) {
   if (made.plan.size() == 0 && made.result.size() == 0) return;
   queue_of(made.result.device(), where)
       .submit(
-          made.reads, {made.result.memory()}, made.plan.size(),
+          made.reads, {made.result.memory()}, made.plan.effort(),
           [plan = made.plan](const auto& stream) { plan.launch(stream); }, "topos::eval", where);
 }
 
@@ -87,7 +88,7 @@ void submit_joined(std::source_location where, const Jobs&... jobs) {
   const auto& first = std::get<0>(std::tie(jobs...));
   queue_of(first.result.device(), where)
       .submit(
-          std::move(reads), {jobs.result.memory()...}, (jobs.plan.size() + ...),
+          std::move(reads), {jobs.result.memory()...}, (jobs.plan.effort() + ...),
           [plans = std::tuple(jobs.plan...)](const auto& stream) {
             std::apply(
                 [&](const auto& head, const auto&... tail) {

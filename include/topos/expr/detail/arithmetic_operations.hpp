@@ -25,7 +25,7 @@ concept floating_lanes = lane::numbers<B> && std::floating_point<lane::value_t<B
 template <class B>
 concept float_lanes = floating_lanes<B> && sizeof(lane::value_t<B>) == sizeof(float);
 
-struct negate_op : widening {
+struct negate_op : widening, quick {
   template <class T>
   KOKKOS_FUNCTION T operator()(T x) const {
     if constexpr (std::is_integral_v<T>)
@@ -43,7 +43,7 @@ struct negate_op : widening {
   }
 };
 
-struct add_op : widening {
+struct add_op : widening, quick {
   template <class T>
   KOKKOS_FUNCTION T operator()(T a, T b) const {
     if constexpr (std::is_same_v<T, bool>)
@@ -62,7 +62,7 @@ struct add_op : widening {
   }
 };
 
-struct subtract_op : widening {
+struct subtract_op : widening, quick {
   template <class T>
   KOKKOS_FUNCTION T operator()(T a, T b) const {
     if constexpr (std::is_integral_v<T>)
@@ -76,7 +76,7 @@ struct subtract_op : widening {
   }
 };
 
-struct multiply_op : widening {
+struct multiply_op : widening, quick {
   template <class T>
   KOKKOS_FUNCTION T operator()(T a, T b) const {
     if constexpr (std::is_same_v<T, bool>)
@@ -104,7 +104,7 @@ struct multiply_op : widening {
 };
 
 /// The true quotient: of floating-point numbers only.
-struct divide_op : widening {
+struct divide_op : widening, quick {
   template <class T>
   KOKKOS_FUNCTION T operator()(T a, T b) const {
     return a / b;
@@ -193,7 +193,7 @@ struct remainder_op : widening {
   }
 };
 
-struct abs_op : widening {
+struct abs_op : widening, quick {
   template <class T>
   KOKKOS_FUNCTION auto operator()(T x) const {
     if constexpr (std::is_unsigned_v<T>)
@@ -212,7 +212,7 @@ struct abs_op : widening {
   }
 };
 
-struct square_op : widening {
+struct square_op : widening, quick {
   template <class T>
   KOKKOS_FUNCTION T operator()(T x) const {
     return multiply_op{}(x, x);
@@ -224,7 +224,7 @@ struct square_op : widening {
 };
 
 /// -1, 0 or 1; NaN of NaN.
-struct sign_op : widening {
+struct sign_op : widening, quick {
   template <class T>
   KOKKOS_FUNCTION T operator()(T x) const {
     if constexpr (std::is_unsigned_v<T>)
@@ -241,7 +241,7 @@ struct sign_op : widening {
 };
 
 /// The smaller and the larger of two, NaN where one of them is.
-struct minimum_op : widening {
+struct minimum_op : widening, quick {
   template <class T>
   KOKKOS_FUNCTION T operator()(T a, T b) const {
     const T less = a < b ? a : b;  // one instruction, where || were a branch
@@ -258,7 +258,7 @@ struct minimum_op : widening {
   }
 };
 
-struct maximum_op : widening {
+struct maximum_op : widening, quick {
   template <class T>
   KOKKOS_FUNCTION T operator()(T a, T b) const {
     const T greater = a > b ? a : b;  // one instruction, where || were a branch
@@ -277,7 +277,7 @@ struct maximum_op : widening {
 
 /// The element as another type; real numbers become complex ones, not the other way round.
 template <class To>
-struct convert_op : passing {
+struct convert_op : passing, quick {
   template <class T>
   KOKKOS_FUNCTION To operator()(const T& x) const {
     if constexpr (std::is_same_v<T, To>)

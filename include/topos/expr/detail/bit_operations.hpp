@@ -10,7 +10,7 @@
 namespace topos::detail {
 
 #define TOPOS_BIT_OPERATION(name, sign)            \
-  struct name##_op {                               \
+  struct name##_op : quick {                       \
     template <class T>                             \
     KOKKOS_FUNCTION T operator()(T a, T b) const { \
       return static_cast<T>(a sign b);             \
@@ -24,7 +24,7 @@ TOPOS_BIT_OPERATION(bitwise_and, &)
 TOPOS_BIT_OPERATION(bitwise_or, |)
 #undef TOPOS_BIT_OPERATION
 
-struct bitwise_xor_op {
+struct bitwise_xor_op : quick {
   template <class T>
   KOKKOS_FUNCTION T operator()(T a, T b) const {
     return static_cast<T>(a ^ b);

@@ -8,7 +8,7 @@
 namespace topos::detail {
 
 #define TOPOS_COMPARISON(name, sign)                                \
-  struct name##_op : widening {                                     \
+  struct name##_op : widening, quick {                              \
     template <class T>                                              \
     KOKKOS_FUNCTION bool operator()(const T& a, const T& b) const { \
       return a sign b;                                              \
@@ -25,7 +25,7 @@ TOPOS_COMPARISON(greater, >)
 TOPOS_COMPARISON(greater_equal, >=)
 #undef TOPOS_COMPARISON
 
-struct not_equal_op : widening {
+struct not_equal_op : widening, quick {
   template <class T>
   KOKKOS_FUNCTION bool operator()(const T& a, const T& b) const {
     return a != b;
@@ -36,7 +36,7 @@ struct not_equal_op : widening {
   }
 };
 
-struct logical_not_op {
+struct logical_not_op : quick {
   KOKKOS_FUNCTION bool operator()(bool x) const { return !x; }
   template <class M>
   auto lanes(const M& x) const {
@@ -44,7 +44,7 @@ struct logical_not_op {
   }
 };
 
-struct isnan_op : widening {
+struct isnan_op : widening, quick {
   template <class T>
   KOKKOS_FUNCTION bool operator()(T x) const {
     return x != x;
@@ -77,7 +77,7 @@ struct signbit_op : widening {
 };
 
 /// The second where the first is true, else the third.
-struct where_op : passing {
+struct where_op : passing, quick {
   template <class T>
   KOKKOS_FUNCTION T operator()(bool condition, const T& a, const T& b) const {
     return condition ? a : b;
@@ -89,7 +89,7 @@ struct where_op : passing {
 };
 
 /// A value held between two bounds; NaN stays NaN.
-struct clip_op : widening {
+struct clip_op : widening, quick {
   template <class T>
   KOKKOS_FUNCTION T operator()(T x, T low, T high) const {
     return minimum_op{}(maximum_op{}(x, low), high);
