@@ -153,6 +153,32 @@ TEST(host_worker, waiting_on_itself_is_refused_instead_of_hanging) {
   EXPECT_EQ(refused, 2);
 }
 
+// Every item waits for the work that it belongs to.
+struct wait_for_own_work {
+  host_worker* worker;
+  std::atomic<int>* refused;
+  template <class Team>
+  void operator()(const Team& /*team*/, topos::index_t /*i*/) const {
+    try {
+      worker->wait(1);
+    } catch (const topos::error&) {
+      refused->fetch_add(1);
+    }
+  }
+};
+
+TEST(host_worker, waiting_on_itself_is_refused_on_each_thread_of_a_launch) {
+  host_worker worker(0);
+  std::atomic<int> refused{0};
+
+  worker.submit(nobody, [&](const auto& stream) {
+    stream.for_each("wait_for_own_work", 256, 1'000'000, 0, wait_for_own_work{&worker, &refused});
+  });
+  worker.drain();
+
+  EXPECT_EQ(refused, 256);
+}
+
 TEST(host_worker, is_fed_by_many_threads_and_keeps_the_order_of_each) {
   host_worker worker(0);
   constexpr int each = 500;

@@ -92,11 +92,11 @@ class host_worker {
   void wait(std::uint64_t ticket) {
     if (is_done(ticket)) return;
     require_unforked();
-    if (std::this_thread::get_id() == thread_.get_id() || runs_here()) {
+    if (std::this_thread::get_id() == thread_.get_id() || runs_here() ||
+        stream_.crew().works_here()) {
       throw error("queued work on the CPU waits for work that is queued behind it");
     }
-    thread_local spinner spin;
-    if (spin([&] { return is_done(ticket); })) return;
+    if (helps_until_done(ticket)) return;
     std::unique_lock lock(mutex_);
     done_.wait(lock, [&] { return is_done(ticket); });
   }
@@ -123,7 +123,21 @@ class host_worker {
     return in_place_thread_.load(std::memory_order_relaxed) == std::this_thread::get_id();
   }
 
+  // Helps with what runs, and spins a while for it.
+  bool helps_until_done(std::uint64_t ticket) {
+    if (stream_.crew().runs_on_this_core()) return false;
+    backend::crew::guest guest(stream_.crew());
+    thread_local spinner spin;
+    bool has_helped = true;
+    while (has_helped && !is_done(ticket)) {
+      has_helped = false;
+      (void)spin([&] { return is_done(ticket) || (has_helped = guest.help()); });
+    }
+    return is_done(ticket);
+  }
+
   void work_off() {
+    backend::host::unbind_thread();
     const backend::host::thread_limit own_core(stream_);
     // Work often comes in turns with waiting for it. Who waited wakes within some 50 us, and is to
     // find this thread awake: waking it takes the caller 10 us.

@@ -3,6 +3,7 @@
 
 /// The CPU, through Kokkos' default host execution space (OpenMP or Serial).
 
+#include <sched.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #ifdef _OPENMP
@@ -19,10 +20,12 @@
 #include <new>
 #include <string>
 #include <string_view>
+#include <topos/backend/crew.hpp>
 #include <topos/backend/kind.hpp>
 #include <topos/core/config.hpp>
 #include <topos/core/error.hpp>
 #include <type_traits>
+#include <vector>
 
 namespace topos::backend {
 
@@ -61,6 +64,21 @@ struct host {
   static void release_team() noexcept {
 #ifdef _OPENMP
     (void)omp_pause_resource(omp_pause_soft, omp_get_initial_device());
+#endif
+  }
+
+  /// Lets the calling thread run on all cores that OpenMP may use. Where OpenMP binds threads to
+  /// cores it has bound the program's first one too, and those that this one starts inherit that.
+  static void unbind_thread() noexcept {
+#ifdef _OPENMP
+    cpu_set_t cores;
+    CPU_ZERO(&cores);
+    for (int place = 0; place < omp_get_num_places(); ++place) {
+      std::vector<int> ids(static_cast<std::size_t>(omp_get_place_num_procs(place)));
+      omp_get_place_proc_ids(place, ids.data());
+      for (const int id : ids) CPU_SET(id, &cores);
+    }
+    if (CPU_COUNT(&cores) != 0) (void)sched_setaffinity(0, sizeof(cores), &cores);
 #endif
   }
 
@@ -109,20 +127,30 @@ struct host {
 
 /// Runs launches on the CPU, one after the other, on the thread that calls.
 ///
-/// Exactly one thread launches from a stream at a time (see async/host_worker.hpp), because each
-/// thread that enters OpenMP gets a team of its own. `in_place` streams never enter OpenMP.
+/// Items are shared with a crew of as many threads as Kokkos' execution space has, not with Kokkos'
+/// own, which are for a user's kernels and for libraries: see crew.hpp. `in_place` streams have
+/// none.
+///
+/// Exactly one thread launches from a stream at a time (see async/host_worker.hpp), because a crew
+/// does one thing at a time, and each thread that enters OpenMP gets a team of its own.
 class host::stream {
  public:
   using backend = host;
 
   explicit stream(int /*index*/ = 0, bool in_place = false)
-      : space_(in_place ? one_thread() : execution_space()), in_place_(in_place) {}
+      : space_(in_place ? one_thread() : execution_space()),
+        in_place_(in_place),
+        crew_(in_place ? 1 : space_.concurrency(), unbind_thread) {}
 
   /// Launches on an execution-space instance of the user's.
-  explicit stream(const execution_space& space) : space_(space), in_place_(false) {}
+  explicit stream(const execution_space& space)
+      : space_(space), in_place_(false), crew_(space_.concurrency(), unbind_thread) {}
 
   /// The execution-space instance on which a user's own kernels run.
   [[nodiscard]] const execution_space& space() const { return space_; }
+
+  /// The threads that share its launches.
+  [[nodiscard]] topos::backend::crew& crew() const { return crew_; }
 
   /// True where work runs on the calling thread alone.
   [[nodiscard]] bool in_place() const { return in_place_; }
@@ -208,7 +236,7 @@ class host::stream {
     void (*run_)(const void* kernel, const host_team& team, index_t first, index_t last);
   };
 
-  // What all threads of a launch share; an exception may not leave an OpenMP region.
+  // What all threads of a launch share; an exception stays with it.
   struct shared {
     items all;
     std::size_t scratch;
@@ -217,43 +245,55 @@ class host::stream {
     mutable std::mutex mutex = {};
     mutable std::exception_ptr failure = nullptr;
 
-    void run(index_t c) const noexcept {
+    static void run(const void* self, index_t c) noexcept {
+      const auto& s = *static_cast<const shared*>(self);
       try {
-        const scratch_memory memory(scratch);
-        all.run(host_team(memory.get()), c * chunk, std::min(count, (c + 1) * chunk));
+        const scratch_memory memory(s.scratch);
+        s.all.run(host_team(memory.get()), c * s.chunk, std::min(s.count, (c + 1) * s.chunk));
       } catch (...) {
-        const std::lock_guard lock(mutex);
-        if (!failure) failure = std::current_exception();
+        const std::lock_guard lock(s.mutex);
+        if (!s.failure) s.failure = std::current_exception();
       }
     }
   };
 
-  struct chunked {
-    const shared* work;
-    void operator()(index_t c) const { work->run(c); }
+  // Shows a launch to Kokkos' tools, where some are loaded.
+  class profiled {
+   public:
+    explicit profiled(const char* label) : is_on_(Kokkos::Profiling::profileLibraryLoaded()) {
+      if (is_on_) Kokkos::Profiling::beginParallelFor(label, 0, &kernel_);
+    }
+    ~profiled() {
+      if (is_on_) Kokkos::Profiling::endParallelFor(kernel_);
+    }
+    profiled(const profiled&) = delete;
+    profiled& operator=(const profiled&) = delete;
+
+   private:
+    const bool is_on_;
+    std::uint64_t kernel_ = 0;
   };
 
   void launch(const char* label, index_t count, index_t cost, std::size_t scratch,
               const items& all) const {
-    if (in_place_ || is_small(count, cost)) {
+    const profiled shown(label);
+    if (crew_.size() == 1 || is_small(count, cost)) {
       const scratch_memory memory(scratch);
       all.run(host_team(memory.get()), 0, count);
       return;
     }
     // Some chunks per thread, so that a slow core does not hold up the rest.
-    const index_t chunk = std::max<index_t>({1, count / (index_t{16} * space_.concurrency()),
-                                             small_work / (2 * std::max<index_t>(1, cost))});
+    const index_t chunk = std::max<index_t>(
+        {1, count / (index_t{16} * crew_.size()), small_work / (2 * std::max<index_t>(1, cost))});
     const shared work{all, scratch, count, chunk};
-    Kokkos::parallel_for(label,
-                         Kokkos::RangePolicy<execution_space, Kokkos::Schedule<Kokkos::Dynamic>,
-                                             Kokkos::IndexType<index_t>>(
-                             space_, 0, (count + chunk - 1) / chunk, Kokkos::ChunkSize(1)),
-                         chunked{&work});
+    parted_job job((count + chunk - 1) / chunk, &work, shared::run);
+    crew_.run(job, cost > 8 * small_work / count);
     if (work.failure) std::rethrow_exception(work.failure);
   }
 
   execution_space space_;
   bool in_place_;
+  mutable topos::backend::crew crew_;
 };
 
 /// While it lives, libraries that thread by OpenMP run on the calling thread alone, if the stream

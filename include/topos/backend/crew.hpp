@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The threads of a CPU that share a launch.
+
+#include <sched.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <thread>
+#include <topos/core/config.hpp>
+#include <topos/core/spinner.hpp>
+#include <utility>
+#include <vector>
+
+namespace topos::backend {
+
+/// A job in numbered parts, each of which is run once, by any of the threads that take them. Parts
+/// do not throw.
+class parted_job {
+ public:
+  using run_part = void (*)(const void* job, index_t part);
+
+  parted_job(index_t parts, const void* job, run_part run) : parts_(parts), job_(job), run_(run) {}
+
+  /// Runs the next part; says false where none is left.
+  bool run_one() noexcept {
+    const index_t part = next_.fetch_add(1, std::memory_order_relaxed);
+    if (part >= parts_) return false;
+    run_(job_, part);
+    return true;
+  }
+
+ private:
+  const index_t parts_;
+  const void* const job_;
+  const run_part run_;
+  std::atomic<index_t> next_{0};
+};
+
+/// The thread that runs jobs and those that help it: threads of the crew's own, and whoever waits
+/// for what it is at.
+///
+/// Nobody waits for a helper that has not begun. A team of OpenMP ends with its last thread, even
+/// if that finds nothing left to do; where another program has its core, the others wait for as
+/// long as the system lets that program go on, milliseconds for a job of microseconds.
+class crew {
+ public:
+  /// Of `threads` in all; the helpers among them start when they are needed first.
+  /// Each of them calls `prepare` first.
+  explicit crew(
+      int threads, void (*prepare)() = [] {})
+      : most_(threads - 1), prepare_(prepare) {}
+  ~crew() {
+    stop_.store(true);
+    call();
+    for (std::thread& t : helpers_) t.join();
+  }
+  crew(const crew&) = delete;
+  crew& operator=(const crew&) = delete;
+
+  [[nodiscard]] int size() const { return most_ + 1; }
+
+  /// Whether this thread is at a part of a job of the crew's: what waits for that may not wait
+  /// here.
+  [[nodiscard]] bool works_here() const noexcept { return current() == this; }
+
+  /// Whether this thread is on the core on which the last job was run: to keep that busy would be
+  /// no help.
+  [[nodiscard]] bool runs_on_this_core() const noexcept {
+    return core_.load(std::memory_order_relaxed) == sched_getcpu();
+  }
+
+  /// Runs a job here and on helpers; returns when all of it is done. Sleeping helpers are called
+  /// `at_once`, or when the job has taken as long as it takes to call them. Only one thread at a
+  /// time may call this.
+  void run(parted_job& job, bool at_once) {
+    const at_work here(*this);
+    core_.store(sched_getcpu(), std::memory_order_relaxed);
+    job_.store(&job);
+    if (at_once) call_helpers();
+    const auto start = clock::now();
+    bool called = at_once;
+    while (job.run_one()) {
+      if (!called && clock::now() - start > patience) {
+        called = true;
+        call_helpers();
+      }
+    }
+    // Whoever comes from now on sees no job; who came before is counted.
+    job_.store(nullptr);
+    for (unsigned i = 1; busy_.load() != 0; ++i)
+      i % 256 == 0 ? std::this_thread::yield() : detail::pause_core();
+  }
+
+  /// While it lives, its thread waits for what the crew is at, and a thread of the crew's own may
+  /// rest instead.
+  class guest {
+   public:
+    explicit guest(crew& c) : crew_(c) { ++crew_.guests_; }
+    ~guest() { --crew_.guests_; }
+    guest(const guest&) = delete;
+    guest& operator=(const guest&) = delete;
+
+    /// Helps with the job that is being run; says false where there is nothing to help with.
+    bool help() noexcept { return crew_.help(); }
+
+   private:
+    crew& crew_;
+  };
+
+ private:
+  // Of which crew's job this thread runs a part.
+  [[nodiscard]] static const crew*& current() noexcept {
+    thread_local const crew* working = nullptr;
+    return working;
+  }
+  class at_work {
+   public:
+    explicit at_work(const crew& c) : before_(std::exchange(current(), &c)) {}
+    ~at_work() { current() = before_; }
+    at_work(const at_work&) = delete;
+    at_work& operator=(const at_work&) = delete;
+
+   private:
+    const crew* const before_;
+  };
+
+  using clock = std::chrono::steady_clock;
+  // About what it takes to wake a thread.
+  static constexpr clock::duration patience = std::chrono::microseconds(10);
+
+  // Runs parts until none is left; says false if it found none.
+  bool help() noexcept {
+    if (job_.load(std::memory_order_relaxed) == nullptr) return false;
+    bool helped = false;
+    ++busy_;
+    if (parted_job* job = job_.load()) {
+      const at_work here(*this);
+      while (job->run_one()) helped = true;
+      job_.compare_exchange_strong(job, nullptr);  // nobody need look at it any more
+    }
+    --busy_;
+    return helped;
+  }
+
+  // Has helpers come, if there are fewer guests.
+  void call_helpers() {
+    if (guests_.load(std::memory_order_relaxed) >= most_) return;
+    while (static_cast<int>(helpers_.size()) < most_)
+      helpers_.emplace_back([this, number = static_cast<int>(helpers_.size())] { attend(number); });
+    if (asleep_.load() != 0) call();
+  }
+
+  void call() {
+    ++calls_;
+    calls_.notify_all();
+  }
+
+  void attend(int number) {
+    prepare_();
+    // As long as there is often between two jobs.
+    detail::spinner spin(std::chrono::microseconds(50), false);
+    while (!stop_.load()) {
+      // For each guest one of these rests.
+      const auto rests = [&] { return guests_.load(std::memory_order_relaxed) > number; };
+      bool helped = false;
+      if (!rests()) (void)spin([&] { return (helped = help()) || rests() || stop_.load(); });
+      if (helped) continue;
+      const std::uint32_t calls = calls_.load();
+      ++asleep_;
+      if (job_.load() == nullptr && !stop_.load()) calls_.wait(calls);
+      --asleep_;
+      (void)help();
+    }
+  }
+
+  const int most_;
+  void (*const prepare_)();
+  std::atomic<parted_job*> job_{nullptr};
+  std::atomic<int> core_{-1};
+  std::atomic<int> busy_{0};  // who may be at a part of it
+  std::atomic<int> guests_{0};
+  std::atomic<int> asleep_{0};
+  std::atomic<std::uint32_t> calls_{0};
+  std::atomic<bool> stop_{false};
+  std::vector<std::thread> helpers_;
+};
+
+}  // namespace topos::backend

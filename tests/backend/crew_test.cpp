@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A crew runs each part of a job once, on threads of its own and on those that wait for it, and
+/// waits for nobody who has not begun.
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <barrier>
+#include <latch>
+#include <thread>
+#include <topos/backend/crew.hpp>
+#include <type_traits>
+#include <vector>
+
+namespace crew_test {
+
+using topos::index_t;
+using topos::backend::crew;
+using topos::backend::parted_job;
+
+static_assert(!std::is_copy_constructible_v<crew>);
+static_assert(!std::is_convertible_v<int, crew>);
+
+// A job of a callable on the number of a part.
+template <class Part>
+parted_job job_of(index_t parts, const Part& part) {
+  return {parts, &part, [](const void* job, index_t p) { (*static_cast<const Part*>(job))(p); }};
+}
+
+TEST(crew, runs_each_part_once) {
+  for (const int threads : {1, 2, 4}) {
+    crew c(threads);
+    for (const index_t parts : {0, 1, 2, 7, 1000}) {
+      for (const bool at_once : {false, true}) {
+        std::vector<std::atomic<int>> seen(static_cast<std::size_t>(parts));
+        const auto part = [&](index_t p) { ++seen[static_cast<std::size_t>(p)]; };
+        parted_job job = job_of(parts, part);
+
+        c.run(job, at_once);
+
+        for (const auto& times : seen) ASSERT_EQ(times, 1);
+      }
+    }
+  }
+}
+
+TEST(crew, many_jobs_one_after_the_other_see_what_those_before_wrote) {
+  crew c(3);
+  std::vector<int> numbers(64, 0);
+  for (int i = 0; i < 2000; ++i) {
+    const auto part = [&](index_t p) {
+      int& number = numbers[static_cast<std::size_t>((p + i) % 64)];
+      number = number == i ? i + 1 : -1;
+    };
+    parted_job job = job_of(64, part);
+    c.run(job, i % 2 == 0);
+  }
+  for (const int n : numbers) EXPECT_EQ(n, 2000);
+}
+
+TEST(crew, helpers_come_when_they_are_called) {
+  crew c(3);
+  EXPECT_EQ(c.size(), 3);
+  std::barrier together(3);
+  const auto part = [&](index_t) { together.arrive_and_wait(); };
+  for (int i = 0; i < 10; ++i) {
+    parted_job job = job_of(3, part);
+    c.run(job, true);  // would not end on fewer threads
+  }
+}
+
+TEST(crew, helpers_come_to_a_job_that_lasts) {
+  crew c(2);
+  std::thread::id first;
+  std::atomic<bool> came{false};
+  const auto part = [&](index_t p) {
+    if (p == 0) first = std::this_thread::get_id();
+    if (std::this_thread::get_id() != first) came = true;
+  };
+  for (int i = 0; i < 1000 && !came; ++i) {
+    parted_job job = job_of(1'000'000, part);
+    c.run(job, false);
+  }
+  EXPECT_TRUE(came);
+}
+
+TEST(crew, guest_helps_in_place_of_a_thread_of_its_own) {
+  crew c(2);
+  std::barrier together(2);
+  std::atomic<int> helped{0};
+  std::atomic<bool> done{false};
+  std::latch waits(1);
+  std::thread waiter([&] {
+    crew::guest g(c);
+    waits.count_down();
+    while (!done) {
+      if (g.help()) ++helped;
+    }
+  });
+  waits.wait();
+  const auto part = [&](index_t) { together.arrive_and_wait(); };
+  for (int i = 0; i < 10; ++i) {
+    parted_job job = job_of(2, part);
+    c.run(job, true);
+  }
+  done = true;
+  waiter.join();
+
+  EXPECT_EQ(helped, 10);
+}
+
+TEST(crew, waits_for_nobody_who_has_not_begun) {
+  crew c(2);
+  const crew::guest asleep(c);  // for whom its own thread rests
+  int ran = 0;
+  const auto part = [&](index_t) { ++ran; };
+  parted_job job = job_of(100, part);
+
+  c.run(job, true);
+
+  EXPECT_EQ(ran, 100);
+}
+
+TEST(crew, knows_the_threads_that_are_at_its_job) {
+  crew c(2);
+  crew other(2);
+  std::barrier together(2);
+  std::atomic<int> at_work{0};
+  const auto part = [&](index_t) {
+    if (c.works_here() && !other.works_here()) ++at_work;
+    together.arrive_and_wait();
+  };
+  parted_job job = job_of(2, part);
+
+  EXPECT_FALSE(c.works_here());
+  c.run(job, true);
+  EXPECT_FALSE(c.works_here());
+
+  EXPECT_EQ(at_work, 2);
+}
+
+TEST(crew, each_thread_of_its_own_prepares_itself_first) {
+  static std::atomic<int> prepared{0};
+  prepared = 0;
+  {
+    crew c(3, [] { ++prepared; });
+    EXPECT_EQ(prepared, 0) << "they start when they are needed";
+    std::barrier together(3);
+    const auto part = [&](index_t) { together.arrive_and_wait(); };
+    parted_job job = job_of(3, part);
+    c.run(job, true);
+    EXPECT_EQ(prepared, 2);
+  }
+}
+
+}  // namespace crew_test
