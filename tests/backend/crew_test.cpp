@@ -72,11 +72,10 @@ TEST(crew, helpers_come_when_they_are_called) {
 
 TEST(crew, helpers_come_to_a_job_that_lasts) {
   crew c(2);
-  std::thread::id first;
+  const std::thread::id here = std::this_thread::get_id();
   std::atomic<bool> came{false};
-  const auto part = [&](index_t p) {
-    if (p == 0) first = std::this_thread::get_id();
-    if (std::this_thread::get_id() != first) came = true;
+  const auto part = [&](index_t) {
+    if (std::this_thread::get_id() != here) came = true;
   };
   for (int i = 0; i < 1000 && !came; ++i) {
     parted_job job = job_of(1'000'000, part);
@@ -115,11 +114,26 @@ TEST(crew, waits_for_nobody_who_has_not_begun) {
   const crew::guest asleep(c);  // for whom its own thread rests
   int ran = 0;
   const auto part = [&](index_t) { ++ran; };
-  parted_job job = job_of(100, part);
+  parted_job job = job_of(1, part);
 
   c.run(job, true);
 
-  EXPECT_EQ(ran, 100);
+  EXPECT_EQ(ran, 1);
+}
+
+TEST(crew, helpers_come_for_guests_that_sleep) {
+  crew c(2);
+  const crew::guest asleep(c);
+  const std::thread::id here = std::this_thread::get_id();
+  std::atomic<bool> came{false};
+  const auto part = [&](index_t) {
+    if (std::this_thread::get_id() != here) came = true;
+  };
+  for (int i = 0; i < 1000 && !came; ++i) {
+    parted_job job = job_of(1'000'000, part);
+    c.run(job, true);
+  }
+  EXPECT_TRUE(came);
 }
 
 TEST(crew, knows_the_threads_that_are_at_its_job) {

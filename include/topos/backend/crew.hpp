@@ -32,6 +32,11 @@ class parted_job {
     return true;
   }
 
+  /// Whether some part is not taken yet.
+  [[nodiscard]] bool has_more() const noexcept {
+    return next_.load(std::memory_order_relaxed) < parts_;
+  }
+
  private:
   const index_t parts_;
   const void* const job_;
@@ -72,21 +77,21 @@ class crew {
     return core_.load(std::memory_order_relaxed) == sched_getcpu();
   }
 
-  /// Runs a job here and on helpers; returns when all of it is done. Sleeping helpers are called
-  /// `at_once`, or when the job has taken as long as it takes to call them. Only one thread at a
-  /// time may call this.
-  void run(parted_job& job, bool at_once) {
+  /// Runs a job here and on helpers; returns when all of it is done. Helpers that sleep are called
+  /// `at_once` where there are no guests in their place, and otherwise when the job has taken as
+  /// long as it takes to call them and fewer are at it than could be. Only one thread at a time may
+  /// call this.
+  void run(parted_job& job, bool at_once) noexcept {
     const at_work here(*this);
     core_.store(sched_getcpu(), std::memory_order_relaxed);
     job_.store(&job);
-    if (at_once) call_helpers();
+    bool called = at_once && guests_.load(std::memory_order_relaxed) < most_;
+    if (called) call_helpers();
     const auto start = clock::now();
-    bool called = at_once;
     while (job.run_one()) {
-      if (!called && clock::now() - start > patience) {
-        called = true;
-        call_helpers();
-      }
+      if (called || !job.has_more() || clock::now() - start < patience) continue;
+      called = true;
+      if (busy_.load(std::memory_order_relaxed) < most_) call_helpers();
     }
     // Whoever comes from now on sees no job; who came before is counted.
     job_.store(nullptr);
@@ -145,11 +150,14 @@ class crew {
     return helped;
   }
 
-  // Has helpers come, if there are fewer guests.
-  void call_helpers() {
-    if (guests_.load(std::memory_order_relaxed) >= most_) return;
-    while (static_cast<int>(helpers_.size()) < most_)
-      helpers_.emplace_back([this, number = static_cast<int>(helpers_.size())] { attend(number); });
+  // Has all threads of its own come; where one cannot be started, those that there are.
+  void call_helpers() noexcept {
+    try {
+      while (static_cast<int>(helpers_.size()) < most_)
+        helpers_.emplace_back(
+            [this, number = static_cast<int>(helpers_.size())] { attend(number); });
+    } catch (...) {
+    }
     if (asleep_.load() != 0) call();
   }
 
