@@ -97,6 +97,22 @@ void remainder(benchmark::State& state) {
   bench::moves(state, 3 * count);
 }
 
+// Of arrays that are in the caches, where what it takes to launch a kernel counts.
+template <topos::index_t Count>
+void maximum_in_cache(benchmark::State& state) {
+  const auto x = bench::varied<1>({Count});
+  const auto y = bench::varied<1>({Count}, 0.2f, 0.8f);
+  bench::until_ready(state, [&] { return tensor<float, 1>(maximum(x, y)); });
+  bench::moves(state, 3 * Count);
+}
+
+void sqrt_log_in_cache(benchmark::State& state) {
+  constexpr topos::index_t size = 131'072;
+  const auto x = bench::varied<1>({size}, 0.0f, 100.0f);
+  bench::until_ready(state, [&] { return tensor<float, 1>(chain(x)); });
+  bench::moves(state, 2 * size);
+}
+
 void maximum_of_bytes(benchmark::State& state) {
   using byte = std::uint8_t;
   const auto x = bench::varied_as<byte>(count, 0.0f, 255.0f);
@@ -122,6 +138,9 @@ const bench::on_each_device registered[]{
     {"map/where", "10000000", select},
     {"map/power", "10000000", power},
     {"map/remainder", "10000000", remainder},
+    {"map/maximum", "65536", maximum_in_cache<65'536>},
+    {"map/maximum", "262144", maximum_in_cache<262'144>},
+    {"map/sqrt_log", "131072", sqrt_log_in_cache},
     {"map/maximum", "10000000", maximum_of_bytes, bench::timing::real, "topos", "u8"},
     {"map/scaled", "10000000", scaled_bytes, bench::timing::real, "topos", "u8"},
     {"map/products", "10000000", products<topos::bf16>, bench::timing::real, "topos", "bf16"},

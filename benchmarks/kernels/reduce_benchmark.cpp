@@ -26,6 +26,14 @@ void sum_all(benchmark::State& state) {
   bench::moves(state, count);
 }
 
+// Of an array in the caches, where what it takes to launch a kernel counts.
+void sum_in_cache(benchmark::State& state) {
+  constexpr topos::index_t size = 131'072;
+  const auto x = bench::varied<1>({size});
+  bench::until_ready(state, [&] { return eval(sum(x)); });
+  bench::moves(state, size);
+}
+
 // Of a sixteen-bit type, added in float.
 template <class T>
 void sum_halves(benchmark::State& state) {
@@ -96,6 +104,7 @@ void min_then_max(benchmark::State& state) {
 
 const bench::on_each_device registered[]{
     {"reduce/sum", "100000000", sum_all},
+    {"reduce/sum", "131072", sum_in_cache},
     {"reduce/sum", "100000000", sum_halves<topos::bf16>, bench::timing::real, "topos", "bf16"},
     {"reduce/sum", "100000000", sum_halves<topos::f16>, bench::timing::real, "topos", "f16"},
     {"reduce/max", "100000000", max_all},

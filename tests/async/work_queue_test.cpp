@@ -65,7 +65,7 @@ TEST(work_queue, runs_large_work_on_the_worker) {
   std::thread::id ran;
   const buffer out = some();
 
-  q.submit({}, {out}, topos::backend::host::stream::small_work,
+  q.submit({}, {out}, topos::backend::host::stream::small_work + 1,
            [&](const auto&) { ran = std::this_thread::get_id(); });
   topos::detail::block_until_ready(out);
 

@@ -96,7 +96,9 @@ class host_worker {
         stream_.crew().works_here()) {
       throw error("queued work on the CPU waits for work that is queued behind it");
     }
-    if (helps_until_done(ticket)) return;
+    backend::crew::guest guest(stream_.crew());
+    if (!stream_.crew().runs_on_this_core() && guest.help_until([&] { return is_done(ticket); }))
+      return;
     std::unique_lock lock(mutex_);
     done_.wait(lock, [&] { return is_done(ticket); });
   }
@@ -121,19 +123,6 @@ class host_worker {
   // True inside work that runs in place on this thread; only this thread can make that so.
   [[nodiscard]] bool runs_here() const noexcept {
     return in_place_thread_.load(std::memory_order_relaxed) == std::this_thread::get_id();
-  }
-
-  // Helps with what runs, and spins a while for it.
-  bool helps_until_done(std::uint64_t ticket) {
-    if (stream_.crew().runs_on_this_core()) return false;
-    backend::crew::guest guest(stream_.crew());
-    thread_local spinner spin;
-    bool has_helped = true;
-    while (has_helped && !is_done(ticket)) {
-      has_helped = false;
-      (void)spin([&] { return is_done(ticket) || (has_helped = guest.help()); });
-    }
-    return is_done(ticket);
   }
 
   void work_off() {

@@ -176,7 +176,7 @@ class work_queue {
   void queue_up(std::vector<buffer> reads, std::vector<buffer> writes, index_t elements,
                 work&& what, const origins& origin) {
     std::vector<ticket> others = pending_elsewhere(reads, writes);
-    if (others.empty() && elements < backend::host::stream::small_work &&
+    if (others.empty() && elements <= backend::host::stream::small_work &&
         worker_->try_in_place(
             [&](const auto& stream) { run(what, stream, reads, writes, origin, nullptr); })) {
       return;

@@ -78,14 +78,14 @@ class crew {
   }
 
   /// Runs a job here and on helpers; returns when all of it is done. Helpers that sleep are called
-  /// `at_once` where there are no guests in their place, and otherwise when the job has taken as
+  /// `at_once` where no guests are ready in their place, and otherwise when the job has taken as
   /// long as it takes to call them and fewer are at it than could be. Only one thread at a time may
   /// call this.
   void run(parted_job& job, bool at_once) noexcept {
     const at_work here(*this);
     core_.store(sched_getcpu(), std::memory_order_relaxed);
     job_.store(&job);
-    bool called = at_once && guests_.load(std::memory_order_relaxed) < most_;
+    bool called = at_once && ready_.load(std::memory_order_relaxed) < most_;
     if (called) call_helpers();
     const auto start = clock::now();
     while (job.run_one()) {
@@ -99,8 +99,8 @@ class crew {
       i % 256 == 0 ? std::this_thread::yield() : detail::pause_core();
   }
 
-  /// While it lives, its thread waits for what the crew is at, and a thread of the crew's own may
-  /// rest instead.
+  /// While it lives, its thread waits for what the crew is at: a thread of the crew's own rests
+  /// instead, so that no more are awake than there are cores.
   class guest {
    public:
     explicit guest(crew& c) : crew_(c) { ++crew_.guests_; }
@@ -108,8 +108,20 @@ class crew {
     guest(const guest&) = delete;
     guest& operator=(const guest&) = delete;
 
-    /// Helps with the job that is being run; says false where there is nothing to help with.
-    bool help() noexcept { return crew_.help(); }
+    /// Helps for as long as there is something to help with, and spins a while for more; says
+    /// whether `done()`.
+    template <class Done>
+    bool help_until(Done done) noexcept {
+      ++crew_.ready_;
+      thread_local detail::spinner spin;
+      bool helped = true;
+      while (helped && !done()) {
+        helped = false;
+        (void)spin([&] { return done() || (helped = crew_.help()); });
+      }
+      --crew_.ready_;
+      return done();
+    }
 
    private:
     crew& crew_;
@@ -187,9 +199,10 @@ class crew {
   const int most_;
   void (*const prepare_)();
   std::atomic<parted_job*> job_{nullptr};
-  std::atomic<int> core_{-1};
-  std::atomic<int> busy_{0};  // who may be at a part of it
+  std::atomic<int> core_{-1};  // on which the last job was run
+  std::atomic<int> busy_{0};   // who may be at a part of it
   std::atomic<int> guests_{0};
+  std::atomic<int> ready_{0};  // guests that are awake
   std::atomic<int> asleep_{0};
   std::atomic<std::uint32_t> calls_{0};
   std::atomic<bool> stop_{false};

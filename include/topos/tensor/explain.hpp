@@ -58,7 +58,7 @@ template <operand X>
   }
   result.path = detail::concat(
       "on ", d,
-      detail::effort_of(e.rows(w), w.columns(), size) < backend::host::stream::small_work
+      detail::effort_of(e.rows(w), w.columns(), size) <= backend::host::stream::small_work
           ? ", in place where nothing is queued, "
           : ", queued, ",
       rows, row::width > 1 ? detail::concat(", ", row::width, " lanes") : ", one by one");
