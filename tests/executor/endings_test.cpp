@@ -112,6 +112,153 @@ TEST(endings, of_results_may_use_the_executor) {
   EXPECT_EQ(asked, 64);
 }
 
+// An item, or parameters, whose end is told.
+struct told {
+  explicit told(std::function<void()> f) : at_end(nullptr, [f = std::move(f)](void*) { f(); }) {}
+  bool operator==(const told&) const { return true; }
+  std::shared_ptr<void> at_end;
+};
+
+std::vector<int> ones(std::span<const told> batch) { return std::vector<int>(batch.size(), 1); }
+
+TEST(endings, of_withdrawn_items_may_use_the_executor) {
+  int asked = 0;
+  topos::batcher<told, int> b(ones, {.devices = {topos::cpu()}, .hold_until = 9});
+  topos::future<int> f = b.submit(told([&] {
+    static_cast<void>(b.stats());
+    ++asked;
+  }));
+  EXPECT_TRUE(f.cancel());
+  EXPECT_EQ(asked, 1);
+  EXPECT_THROW(f.get(), topos::cancelled);
+}
+
+TEST(endings, of_items_at_their_deadline_may_use_the_executor) {
+  topos::manual_time time;
+  std::atomic<int> asked = 0;
+  topos::batcher<told, int> b(ones, {.devices = {topos::cpu()}, .hold_until = 9, .time = &time});
+  topos::future<int> f = b.submit(told([&] {
+                                    static_cast<void>(b.stats());
+                                    ++asked;
+                                  }),
+                                  {.deadline = time.now() + 1s});
+  time.wait_for_waiters(1);
+  time.advance(1s);
+  EXPECT_THROW(f.get(), topos::deadline_exceeded);
+  EXPECT_EQ(asked, 1);
+}
+
+// The item was withdrawn and its future dropped while it ran: the batch has the last of it.
+TEST(endings, of_parameters_may_use_the_executor) {
+  gate hold;
+  std::atomic<int> asked = 0;
+  topos::batcher<int, int, told>* self = nullptr;
+  topos::batcher<int, int, told> b(
+      [&](std::span<const int> batch, const told&) {
+        hold.pass();
+        return twice(batch);
+      },
+      {.devices = {topos::cpu()}});
+  self = &b;
+  {
+    topos::future<int> f = b.submit(1, {.parameters = told([&] {
+                                          static_cast<void>(self->stats());
+                                          ++asked;
+                                        })});
+    hold.await(1);
+    EXPECT_TRUE(f.cancel());
+  }
+  hold.open();
+  EXPECT_TRUE(b.drain());
+  EXPECT_EQ(asked, 1);
+}
+
+// Its item ends after it was taken out of the queue, and before its future is ready.
+TEST(endings, of_aborted_work_are_awaited_by_drain) {
+  topos::manual_time time;
+  bool drained = true;
+  topos::batcher<told, int> b(ones, {.devices = {topos::cpu()}, .hold_until = 9, .time = &time});
+  topos::future<int> f = b.submit(told([&] { drained = b.drain(time.now()); }));
+  b.abort();
+  EXPECT_FALSE(drained);
+  EXPECT_TRUE(b.drain());
+  EXPECT_THROW(f.get(), topos::cancelled);
+}
+
+// Its first batch goes as told, whichever endpoint it is of; the endpoints' queues are made in an
+// unspecified order.
+struct two_faced {
+  explicit two_faced(topos::device) {}
+  std::vector<int> a(std::span<const int> batch) { return run(batch); }
+  std::vector<int> b(std::span<const int> batch) { return run(batch); }
+  static std::vector<int> run(std::span<const int> batch) {
+    ++calls;
+    first(batch);
+    return twice(batch);
+  }
+  static inline std::atomic<int> calls = 0;
+  static inline std::function<void(std::span<const int>)> first;
+};
+
+using two_endpoints = topos::deployment<two_faced, topos::endpoint<"/a", &two_faced::a>,
+                                        topos::endpoint<"/b", &two_faced::b>>;
+
+template <topos::fixed_string First, topos::fixed_string Other>
+void lose_with_both_waiting() {
+  topos::manual_time time;
+  gate hold;
+  two_faced::first = [&](std::span<const int>) {
+    hold.pass();
+    throw topos::device_lost("it is gone");
+  };
+  two_endpoints dep({.devices = {topos::cpu()}, .max_batch_size = 1, .time = &time});
+  std::vector<topos::future<int>> all;
+  all.push_back(dep.submit<First>(0));
+  hold.await(1);
+  for (int i = 0; i < 50; ++i) all.push_back(dep.submit<First>(i));
+  all.push_back(dep.submit<Other>(1));
+  bool drained = false;
+  std::size_t unready = 0;
+  std::thread drains([&] {
+    drained = dep.drain();
+    for (const auto& f : all) unready += f.is_ready() ? 0 : 1;
+  });
+  time.wait_for_waiters(1);
+  hold.open();
+  drains.join();
+  EXPECT_TRUE(drained);
+  EXPECT_EQ(unready, 0u);
+  for (auto& f : all) EXPECT_THROW(f.get(), topos::device_lost);
+}
+
+TEST(endings, of_the_last_replica_fail_the_work_of_all_endpoints) {
+  lose_with_both_waiting<"/a", "/b">();
+  lose_with_both_waiting<"/b", "/a">();
+}
+
+template <topos::fixed_string First, topos::fixed_string Other>
+void abort_with_both_waiting() {
+  gate hold;
+  two_faced::calls = 0;
+  two_faced::first = [&](std::span<const int>) { hold.pass(); };
+  two_endpoints dep({.devices = {topos::cpu()}, .max_batch_size = 1});
+  topos::future<int> runs = dep.submit<First>(21);
+  hold.await(1);
+  std::vector<topos::future<int>> waiting;
+  for (int i = 0; i < 50; ++i) waiting.push_back(dep.submit<First>(i));
+  for (int i = 0; i < 50; ++i) waiting.push_back(dep.submit<Other>(i));
+  dep.abort();
+  hold.open();
+  for (auto& f : waiting) EXPECT_THROW(f.get(), topos::cancelled);
+  EXPECT_EQ(runs.get(), 42);
+  EXPECT_EQ(two_faced::calls, 1);
+}
+
+TEST(endings, by_abort_are_of_all_endpoints) {
+  abort_with_both_waiting<"/a", "/b">();
+  abort_with_both_waiting<"/b", "/a">();
+}
+
 TEST(endings, are_not_awaited_inside_of_a_model) {
   topos::batcher<int, int>* self = nullptr;
   topos::batcher<int, int> b(

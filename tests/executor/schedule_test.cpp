@@ -3,8 +3,11 @@
 
 #include <atomic>
 #include <chrono>
+#include <exception>
+#include <memory>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <topos/executor/detail/schedule.hpp>
@@ -13,6 +16,7 @@
 namespace schedule_test {
 
 using namespace std::chrono_literals;
+using topos::detail::doomed_work;
 using topos::detail::schedule;
 using topos::detail::work_lane;
 
@@ -36,10 +40,23 @@ class diary_lane final : public work_lane {
   std::exception_ptr land(std::unique_lock<std::mutex>&, std::size_t) noexcept override {
     return nullptr;
   }
-  void fail_all(std::unique_lock<std::mutex>&, const std::exception_ptr&, bool) noexcept override {}
+  [[nodiscard]] std::unique_ptr<doomed_work> take_all(bool,
+                                                      std::vector<std::stop_source>&) override {
+    next_ = dues_.size();
+    diary_.push_back("taken " + name_);
+    return std::make_unique<doomed>(*this);
+  }
   [[nodiscard]] bool idle() const override { return next_ == dues_.size(); }
 
  private:
+  struct doomed final : doomed_work {
+    explicit doomed(diary_lane& lane) : of(lane) {}
+    void end(const std::exception_ptr&) noexcept override {
+      of.diary_.push_back("ended " + of.name_);
+    }
+    diary_lane& of;
+  };
+
   std::string name_;
   std::vector<std::string>& diary_;
   std::vector<time_point> dues_;
@@ -70,8 +87,13 @@ class flying_lane final : public work_lane {
     diary_.push_back("back " + std::to_string(in_[slot]));
     return in_[slot] == lost_ ? std::make_exception_ptr(topos::device_lost("gone")) : nullptr;
   }
-  void fail_all(std::unique_lock<std::mutex>&, const std::exception_ptr&, bool) noexcept override {
+  [[nodiscard]] std::unique_ptr<doomed_work> take_all(bool,
+                                                      std::vector<std::stop_source>&) override {
     sent_ = back_ = batches_;
+    struct nothing final : doomed_work {
+      void end(const std::exception_ptr&) noexcept override {}
+    };
+    return std::make_unique<nothing>();
   }
   [[nodiscard]] bool idle() const override { return back_ == batches_; }
 
@@ -139,6 +161,35 @@ TEST(schedule, shares_the_replicas_by_cost) {
   work.serve(0);
   EXPECT_EQ(diary,
             (std::vector<std::string>{"D", "c", "c", "c", "D", "c", "c", "c", "D", "c", "c", "c"}));
+}
+
+// A replica that became free between two lanes would start what waits in the second.
+TEST(schedule, takes_all_work_out_before_it_ends_any) {
+  topos::manual_time time;
+  schedule work(time, 1);
+  std::vector<std::string> diary;
+  diary_lane a("a", diary, {time.now()});
+  diary_lane b("b", diary, {time.now()});
+  work.add(a);
+  work.add(b);
+  work.abort(nullptr);
+  EXPECT_EQ(diary, (std::vector<std::string>{"taken a", "taken b", "ended a", "ended b"}));
+}
+
+TEST(schedule, is_not_idle_while_something_ends) {
+  topos::manual_time time;
+  schedule work(time, 1);
+  {
+    const auto lock = work.lock();
+    work.will_end();
+  }
+  EXPECT_FALSE(work.wait_idle(time.now()));
+  bool idle = false;
+  std::thread waits([&] { idle = work.wait_idle(schedule::time_point::max()); });
+  time.wait_for_waiters(1);
+  work.has_ended();
+  waits.join();
+  EXPECT_TRUE(idle);
 }
 
 TEST(schedule, waits_for_what_is_not_due) {

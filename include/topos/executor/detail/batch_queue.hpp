@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -13,6 +14,7 @@
 #include <stop_token>
 #include <string>
 #include <topos/core/error.hpp>
+#include <topos/executor/detail/entry_list.hpp>
 #include <topos/executor/detail/recycler.hpp>
 #include <topos/executor/detail/ring.hpp>
 #include <topos/executor/detail/schedule.hpp>
@@ -105,33 +107,28 @@ class batch_queue : public work_lane,
       requested_ -= what->items.size();
       statistics_.cancelled += what->items.size();
       schedule_->room_came();
+      schedule_->will_end();
     }
     what->set_error(was_cancelled("the request was cancelled before it started"));
+    schedule_->has_ended();
     return true;
   }
 
   /// Ends an item with `cancelled` if it has not ended; says whether it did.
   bool withdraw(entry& what) noexcept {
-    std::stop_source unwanted(std::nostopstate);
-    {
-      auto lock = schedule_->lock();
-      if (!end(what, unwanted)) return false;
-      ++statistics_.cancelled;
-    }
-    unwanted.request_stop();
-    what.set_error(was_cancelled("the item was withdrawn"));
+    ending of;
+    if (!take_back(what, &statistics::cancelled, of)) return false;
+    tell(what, of, was_cancelled("the item was withdrawn"));
+    of.unwanted.request_stop();
     return true;
   }
 
   /// Ends an item with `deadline_exceeded` if it has not ended.
-  void expire(std::unique_lock<std::mutex>& lock, entry& what) noexcept {
-    std::stop_source unwanted(std::nostopstate);
-    if (!end(what, unwanted)) return;
-    ++statistics_.expired;
-    lock.unlock();
-    unwanted.request_stop();
-    what.set_error(was_late());
-    lock.lock();
+  void expire(entry& what) noexcept {
+    ending of;
+    if (!take_back(what, &statistics::expired, of)) return;
+    tell(what, of, was_late());
+    of.unwanted.request_stop();
   }
 
   [[nodiscard]] statistics stats() const {
@@ -153,23 +150,15 @@ class batch_queue : public work_lane,
     return line_.due(draining);
   }
 
-  void fail_all(std::unique_lock<std::mutex>& lock, const std::exception_ptr& failure,
-                bool cancelled) noexcept override {
-    (cancelled ? statistics_.cancelled : statistics_.failed) += waiting();
-    // All under one lock, or a replica would start some meanwhile.
-    ring<request_ptr> requests = std::exchange(requests_, {});
+  [[nodiscard]] std::unique_ptr<doomed_work> take_all(
+      bool as_cancelled, std::vector<std::stop_source>& running) override {
+    auto all = std::make_unique<doomed>();
+    (as_cancelled ? statistics_.cancelled : statistics_.failed) += waiting();
+    all->requests = std::exchange(requests_, {});
     requested_ = 0;
-    ring<entry_ptr> entries;
-    while (entry_ptr first = line_.pop_least()) entries.push_back(std::move(first));
-    std::vector<std::stop_source> running;
+    while (entry_ptr first = line_.pop_least(all->over)) all->entries.push_back(std::move(first));
     for (const running_batch& each : batches_) running.push_back(each.stop);
-    lock.unlock();
-    if (cancelled) {
-      for (std::stop_source& each : running) each.request_stop();
-    }
-    while (!requests.empty()) requests.pop_front()->set_error(failure);
-    while (!entries.empty()) entries.pop_front()->set_error(failure);
-    lock.lock();
+    return all;
   }
 
   [[nodiscard]] bool idle() const override { return waiting() == 0 && running_ == 0; }
@@ -182,6 +171,32 @@ class batch_queue : public work_lane,
     std::size_t wanted = 0;  // results that somebody waits for
     std::stop_source stop{std::nostopstate};
   };
+
+  using list = entry_list<entry>;
+
+  // What waited when all of it was taken.
+  struct doomed final : doomed_work {
+    void end(const std::exception_ptr& failure) noexcept override {
+      while (!requests.empty()) requests.pop_front()->set_error(failure);
+      while (const entry_ptr e = entries.pop_front()) end_unstarted(*e, failure);
+    }
+    ring<request_ptr> requests;
+    list entries;
+    list over;
+  };
+
+  // What is left to do when an item has ended without a batch, and the lock is released.
+  struct ending {
+    bool waited = false;                          // its item is still there
+    std::stop_source unwanted{std::nostopstate};  // of a batch that nobody waits for any more
+    list over;
+  };
+
+  // Ends one that has not run, outside of the lock, since the user's item ends with it.
+  static void end_unstarted(entry& what, std::exception_ptr why) noexcept {
+    what.item.reset();
+    what.set_error(std::move(why));
+  }
 
   // Items that wait.
   [[nodiscard]] std::size_t waiting() const noexcept { return requested_ + line_.size(); }
@@ -218,7 +233,7 @@ class batch_queue : public work_lane,
       what.at = phase::ended;
       ++statistics_.refused;
     }
-    what.set_error(std::move(why));
+    end_unstarted(what, std::move(why));
   }
 
   [[nodiscard]] bool has_room(std::size_t items, std::size_t bytes) const noexcept {
@@ -232,7 +247,8 @@ class batch_queue : public work_lane,
 
   // `withdrawn`: before it came.
   void enqueue(const entry_ptr& made, bool withdrawn) {
-    std::vector<entry_ptr> victims;
+    list victims;
+    list over;
     std::exception_ptr refusal;
     bool notify = false;
     {
@@ -247,11 +263,12 @@ class batch_queue : public work_lane,
       } else {
         schedule_->require_open();
         while (options_.full == when_full::shed_oldest && !room()) {
-          entry_ptr victim = line_.pop_least();
+          entry_ptr victim = line_.pop_least(over);
           if (!victim) break;
           ++statistics_.shed;
           victims.push_back(std::move(victim));
         }
+        if (victims.size() != 0) schedule_->will_end();
         if (!room())
           refusal = std::make_exception_ptr(rejected(concat(name_, ": its queue is full")));
       }
@@ -280,26 +297,38 @@ class batch_queue : public work_lane,
       }
     }
     schedule_->wake(notify);
-    if (refusal) made->set_error(std::move(refusal));
-    for (const entry_ptr& victim : victims) {
-      victim->set_error(std::make_exception_ptr(
-          rejected(concat(name_, ": its queue was full, and the item was shed for a newer one"))));
+    if (refusal) end_unstarted(*made, std::move(refusal));
+    if (victims.size() == 0) return;
+    while (const entry_ptr victim = victims.pop_front()) {
+      end_unstarted(*victim,
+                    std::make_exception_ptr(rejected(concat(
+                        name_, ": its queue was full, and the item was shed for a newer one"))));
     }
+    schedule_->has_ended();
   }
 
-  // Ends an entry whoever has it; `unwanted`: the running batch that nobody waits for any more.
-  [[nodiscard]] bool end(entry& what, std::stop_source& unwanted) noexcept {
+  // Takes an entry that has not ended from whoever has it, and counts it; says whether it was so.
+  // Its future is for `tell`.
+  [[nodiscard]] bool take_back(entry& what, std::uint64_t statistics::*as, ending& of) noexcept {
+    const auto lock = schedule_->lock();
     if (what.at == phase::ended) return false;
-    if (what.at == phase::queued) {
-      what.item.reset();
-      line_.remove(what);
+    of.waited = what.at == phase::queued;
+    if (of.waited) {
+      line_.remove(what, of.over);
       schedule_->room_came();
     } else {
       what.at = phase::ended;
       running_batch& with = batches_[what.slot];
-      if (--with.wanted == 0) unwanted = with.stop;
+      if (--with.wanted == 0) of.unwanted = with.stop;
     }
+    ++(statistics_.*as);
+    schedule_->will_end();
     return true;
+  }
+  void tell(entry& what, const ending& of, std::exception_ptr why) noexcept {
+    if (of.waited) what.item.reset();  // else its batch has it
+    what.set_error(std::move(why));
+    schedule_->has_ended();
   }
 
   [[nodiscard]] bool takes_request(bool draining) const {

@@ -15,11 +15,11 @@
 #include <topos/core/error.hpp>
 #include <topos/executor/detail/batch_function.hpp>
 #include <topos/executor/detail/batch_queue.hpp>
+#include <topos/executor/detail/batch_scratch.hpp>
 #include <topos/executor/detail/failure_kind.hpp>
 #include <topos/executor/detail/flight.hpp>
 #include <topos/executor/detail/quick_lock.hpp>
 #include <topos/executor/detail/slots.hpp>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -38,6 +38,7 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
   using base::count_batch;
   using base::count_call;
   using base::count_rerun;
+  using base::end_unstarted;
   using base::line_;
   using base::name_;
   using base::options_;
@@ -79,8 +80,8 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
     const double cost = whole ? take_request(with, slot) : take_submissions(with, slot);
     schedule_->batch_left(*this);
     lock.unlock();
-    for (const entry_ptr& e : with.batch.late) e->set_error(was_late());
-    with.batch.late.clear();
+    while (const entry_ptr e = with.batch.late.pop_front()) end_unstarted(*e, was_late());
+    with.batch.over.clear();
     std::exception_ptr failure = whole ? nullptr : hold_items(with);
     if (!failure && !with.all().empty()) {
       failure = begin(with, slot, with.all());
@@ -106,19 +107,7 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
   }
 
  private:
-  // Of a slot; kept from batch to batch for its memory.
-  struct scratch {
-    request_ptr request;  // that runs, or else
-    typename waiting_line<In, Out, Parameters>::selection batch;
-    std::vector<In> items;
-    results made;
-    time_point started;  // the call that made the results
-
-    // What the function is called with.
-    [[nodiscard]] std::span<const In> all() const {
-      return request ? request->items : std::span<const In>(items);
-    }
-  };
+  using scratch = batch_scratch<In, Out, Parameters>;
 
   // Whether the schedule will be told of the landing; not where there is nothing to wait for.
   [[nodiscard]] bool will_tell(flight<Out>& of) const noexcept {
@@ -152,7 +141,8 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
       statistics_.queue.add(now - e->enqueued);
     }
     if (count != 0) count_batch(slot, count);
-    running_ += count;
+    with.taken = count + with.batch.late.size();
+    running_ += with.taken;
     batches_[slot].wanted = count;
     if (stops_) batches_[slot].stop = std::stop_source();
     return cost;
@@ -195,8 +185,8 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
     // Freed before the results are handed out: whoever sees them may count on it.
     if (!is_lost) std::vector<In>().swap(what->storage);
     relock_quickly(lock);
-    running_ -= count;
     if (is_lost) {
+      running_ -= count;
       requested_ += count;
       requests_.push_front(std::move(what));
       return failure;
@@ -212,6 +202,7 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
     }
     what.reset();
     relock_quickly(lock);
+    running_ -= count;
     return nullptr;
   }
 
@@ -253,13 +244,14 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
     } else if (count != 0) {
       lost = settle(with, slot, 0, count, std::move(failure));
     }
+    if (!lost) with.clear();
     relock_quickly(lock);
     if (lost) give_back(with);
-    running_ -= count;
+    running_ -= with.taken;
     batches_[slot].stop = std::stop_source(std::nostopstate);
+    if (!lost) return nullptr;
     lock.unlock();
-    with.items.clear();
-    with.batch.entries.clear();
+    with.clear();
     relock_quickly(lock);
     return lost;
   }
@@ -291,14 +283,14 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
   // Hands results out, or the one exception, to those that have not ended otherwise.
   void deliver(scratch& with, std::size_t slot, std::size_t first, std::size_t last,
                std::exception_ptr failure) noexcept {
-    give_up(with.items, first, last);
+    with.give_up(first, last);
     {
       auto lock = schedule_->lock();
       const time_point now = schedule_->time().now();
       for (std::size_t i = first; i < last; ++i) {
         entry_ptr& e = with.batch.entries[i];
         if (e->at == phase::ended) {
-          e.reset();
+          with.batch.over.push_back(std::move(e));
           continue;
         }
         e->at = phase::ended;
@@ -329,15 +321,6 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
     }
     for (std::size_t i = first; i < last_one; ++i)
       if (const entry_ptr e = std::move(with.batch.entries[i])) e->announce();
-  }
-
-  // Ends items before their results are handed out: whoever sees these may count on it.
-  static void give_up(std::vector<In>& items, std::size_t first, std::size_t last) noexcept {
-    if (last - first == items.size()) return items.clear();
-    if constexpr (std::is_nothrow_move_constructible_v<In>) {
-      for (; first < last && first < items.size(); ++first)
-        static_cast<void>(In(std::move(items[first])));
-    }
   }
 
   // Puts what a lost replica has not settled back to the front.

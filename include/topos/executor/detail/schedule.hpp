@@ -12,77 +12,19 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <thread>
 #include <topos/core/error.hpp>
 #include <topos/core/spinner.hpp>
 #include <topos/executor/detail/quick_lock.hpp>
 #include <topos/executor/detail/slots.hpp>
+#include <topos/executor/detail/work_lane.hpp>
 #include <topos/executor/errors.hpp>
 #include <topos/executor/time_source.hpp>
 #include <utility>
 #include <vector>
 
 namespace topos::detail {
-
-/// One endpoint's waiting work, as the replicas see it: without its types.
-class work_lane {
- public:
-  using time_point = time_source::time_point;
-
-  /// What became of a batch.
-  struct ran {
-    double cost = 0;
-    std::exception_ptr lost = nullptr;  // why this replica can run no more
-    bool in_flight = false;             // its device still computes: see `land`
-  };
-
-  work_lane() = default;
-  work_lane(const work_lane&) = delete;
-  work_lane& operator=(const work_lane&) = delete;
-
-  /// When the next batch may start, or nothing if no work waits; `draining`: nobody will join it
-  /// any more; `busy`: on a replica with a batch in flight, for whose end others may join it. The
-  /// schedule's lock is held.
-  [[nodiscard]] virtual std::optional<time_point> due(bool draining, bool busy) const = 0;
-
-  /// Takes the batch that `due` spoke of and runs it on this thread, in a slot of this replica's.
-  /// Called with the schedule's lock held, which is released while the batch runs.
-  virtual ran run(std::unique_lock<std::mutex>& lock, bool draining, std::size_t slot) noexcept = 0;
-
-  /// Whether `land` will not block. The schedule's lock is held.
-  [[nodiscard]] virtual bool has_landed(std::size_t slot) const noexcept = 0;
-
-  /// Waits for the batch that is in flight in this slot and hands its results out; says why this
-  /// replica can run no more, if so. The schedule's lock is held, and released meanwhile.
-  virtual std::exception_ptr land(std::unique_lock<std::mutex>& lock,
-                                  std::size_t slot) noexcept = 0;
-
-  /// Ends all that waits with an exception, and counts it as cancelled or as failed. Called with
-  /// the schedule's lock held, which is released meanwhile.
-  virtual void fail_all(std::unique_lock<std::mutex>& lock, const std::exception_ptr& failure,
-                        bool cancelled) noexcept = 0;
-
-  /// Whether nothing waits or runs. The schedule's lock is held.
-  [[nodiscard]] virtual bool idle() const = 0;
-
- protected:
-  ~work_lane() = default;
-
- private:
-  friend class schedule;
-  double used_ = 0;  // the replicas' work for it, by cost
-  bool asleep_ = true;
-};
-
-/// Something that ends when its time is over.
-class timed {
- public:
-  /// Ends it if it has not ended. The schedule's lock is held, and released on the way.
-  virtual void expire(std::unique_lock<std::mutex>& lock) noexcept = 0;
-
- protected:
-  ~timed() = default;
-};
 
 /// The lock and the one queue of work of a set of replicas. Who is free takes, of all endpoints
 /// with a batch that is due, that of the one whose batches have cost least so far (fair queueing by
@@ -126,6 +68,14 @@ class schedule {
   void room_came() noexcept {
     if (blocked_ > 0) room_.notify_all();
     if (watched_ > 0) ended_.notify_all();
+  }
+
+  /// Something of a lane's is about to end outside of the lock: all work has ended only when
+  /// `has_ended`, which takes the lock, was called too. The lock is held.
+  void will_end() noexcept { ++ending_; }
+  void has_ended() noexcept {
+    const auto guard = lock();
+    if (--ending_ == 0 && watched_ > 0) ended_.notify_all();
   }
 
   /// As `room_came`, after a batch was taken: what is left behind it is for who sleeps. The lock is
@@ -241,14 +191,16 @@ class schedule {
     unblocked_.wait(lock, [&] { return blocked_ == 0; });
   }
 
-  /// As `stop`, but ends all that waits, as cancelled, with an exception, before any of it starts.
+  /// As `stop`, but ends all that waits, as cancelled, with an exception, before any of it starts,
+  /// and asks what runs to stop.
   void abort(const std::exception_ptr& failure) noexcept {
+    std::vector<std::stop_source> running;
     {
       std::unique_lock lock(mutex_);
       stopping_ = true;
-      for (work_lane* each : lanes_) each->fail_all(lock, failure, true);
-      room_came();
+      fail_all(lock, failure, true, running);
     }
+    for (std::stop_source& each : running) each.request_stop();
     stop();
   }
 
@@ -257,9 +209,9 @@ class schedule {
     if (serves_here()) throw error("executor: a model that waits for all work waits for itself");
     std::unique_lock lock(mutex_);
     ++watched_;
-    while (!all_idle() && time_.now() < until) time_.wait_until(lock, ended_, until);
+    while (!all_has_ended() && time_.now() < until) time_.wait_until(lock, ended_, until);
     --watched_;
-    return all_idle();
+    return all_has_ended();
   }
 
   /// Ends the thread that watches deadlines; after the replicas have ended.
@@ -284,6 +236,8 @@ class schedule {
   [[nodiscard]] bool all_idle() const {
     return std::all_of(lanes_.begin(), lanes_.end(), [](const auto* each) { return each->idle(); });
   }
+
+  [[nodiscard]] bool all_has_ended() const { return ending_ == 0 && all_idle(); }
 
   [[nodiscard]] static const schedule*& serving() noexcept {
     thread_local const schedule* here = nullptr;
@@ -342,8 +296,23 @@ class schedule {
       return;
     }
     lost_ = failure;
-    for (work_lane* each : lanes_) each->fail_all(lock, failure, false);
-    room_.notify_all();
+    std::vector<std::stop_source> nothing_runs;
+    fail_all(lock, failure, false, nothing_runs);
+  }
+
+  // Ends all that waits. It is taken out of all lanes before the lock is released, or a replica
+  // would start some of it meanwhile.
+  void fail_all(std::unique_lock<std::mutex>& lock, const std::exception_ptr& failure,
+                bool as_cancelled, std::vector<std::stop_source>& running) noexcept {
+    std::vector<std::unique_ptr<doomed_work>> doomed;
+    for (work_lane* each : lanes_) doomed.push_back(each->take_all(as_cancelled, running));
+    will_end();
+    room_came();
+    lock.unlock();
+    for (const auto& each : doomed) each->end(failure);
+    doomed.clear();
+    has_ended();
+    lock.lock();
   }
 
   void keep_time() noexcept {
@@ -358,9 +327,9 @@ class schedule {
         std::shared_ptr<timed> what = deadlines_.back().what.lock();
         deadlines_.pop_back();
         if (!what) continue;
-        what->expire(lock);
-        lock.unlock();  // with the last of it, things of the user's may end
-        what.reset();
+        lock.unlock();
+        what->expire();
+        what.reset();  // with the last of it, things of the user's may end
         lock.lock();
       }
     }
@@ -386,6 +355,7 @@ class schedule {
   std::size_t in_flight_ = 0;  // who sleep with a batch in flight
   std::size_t blocked_ = 0;
   std::size_t watched_ = 0;
+  std::size_t ending_ = 0;  // what ends outside of the lock
   bool stopping_ = false;
   bool clock_stops_ = false;
 };

@@ -50,7 +50,7 @@ struct submission final : future_state<Out>,
       : item(std::move(value)), parameters(std::move(further)), home(of) {}
 
   bool withdraw() noexcept override { return home.withdraw(*this); }
-  void expire(std::unique_lock<std::mutex>& lock) noexcept override { home.expire(lock, *this); }
+  void expire() noexcept override { home.expire(*this); }
 
   // Weak: whoever drops the last reference, perhaps under the schedule's lock, must not wait for a
   // callback that waits for that lock.
@@ -63,7 +63,7 @@ struct submission final : future_state<Out>,
     std::weak_ptr<submission> what;
   };
 
-  std::optional<In> item;  // until its batch starts
+  std::optional<In> item;  // until its batch starts, or it ends
   [[no_unique_address]] Parameters parameters;
   queue& home;  // of whose recycler this is
   time_point enqueued{};
@@ -74,6 +74,7 @@ struct submission final : future_state<Out>,
   std::size_t slot = 0;      // where it runs
   std::size_t position = 0;  // in its level, while a batch is put together
   phase at = phase::queued;
+  std::shared_ptr<submission> after;  // in a list of such that are let go
   std::optional<std::stop_callback<on_stop>> stop;
 };
 

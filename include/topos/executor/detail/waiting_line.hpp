@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <topos/executor/detail/entry_list.hpp>
 #include <topos/executor/detail/ring.hpp>
 #include <topos/executor/detail/submission.hpp>
 #include <topos/executor/options.hpp>
@@ -20,18 +21,21 @@ namespace topos::detail {
 /// lock.
 ///
 /// An entry that ends while it waits is counted out at once, and leaves its place when it comes to
-/// the front, or when there are many such: the front of each level always waits.
+/// the front, or when there are many such: the front of each level always waits. What leaves so is
+/// added to a list, `over`, that the caller lets go when the lock is released.
 template <class In, class Out, class Parameters>
 class waiting_line {
  public:
   using entry = submission<In, Out, Parameters>;
   using entry_ptr = std::shared_ptr<entry>;
+  using list = entry_list<entry>;
   using time_point = time_source::time_point;
 
   /// What is taken, and memory for choosing it, which is kept.
   struct selection {
     std::vector<entry_ptr> entries;
-    std::vector<entry_ptr> late;                             // their deadline has passed
+    list late;                                               // their deadline has passed
+    list over;                                               // to let go
     std::vector<std::pair<std::size_t, entry*>> candidates;  // by distance of costs
     std::vector<std::size_t> cursors;
   };
@@ -60,18 +64,18 @@ class waiting_line {
   }
 
   /// Ends one that waits.
-  void remove(entry& e) noexcept {
+  void remove(entry& e, list& over) noexcept {
     count_out(e, phase::ended);
-    forget(levels_[e.priority]);
+    forget(levels_[e.priority], over);
   }
 
   /// Takes out, as ended, the oldest of the least urgent; null where none waits.
-  [[nodiscard]] entry_ptr pop_least() noexcept {
+  [[nodiscard]] entry_ptr pop_least(list& over) noexcept {
     for (auto& level : levels_) {
       if (level.empty()) continue;
       entry_ptr first = level.pop_front();
       count_out(*first, phase::ended);
-      forget(level);
+      forget(level, over);
       return first;
     }
     return nullptr;
@@ -128,9 +132,20 @@ class waiting_line {
     return e == nullptr || e->at != phase::queued;
   }
 
-  void forget(ring<entry_ptr>& level) noexcept {
-    while (!level.empty() && is_over(level.front())) static_cast<void>(level.pop_front());
-    if (level.size() > 2 * size_ + 64) level.remove_if(is_over);
+  void forget(ring<entry_ptr>& level, list& over) noexcept {
+    const auto let_go = [&](entry_ptr& e) {
+      if (e != nullptr) over.push_back(std::move(e));
+    };
+    while (!level.empty() && is_over(level.front())) {
+      entry_ptr first = level.pop_front();
+      let_go(first);
+    }
+    if (level.size() <= 2 * size_ + 64) return;
+    level.remove_if([&](entry_ptr& e) {
+      const bool gone = is_over(e);
+      if (gone) let_go(e);
+      return gone;
+    });
   }
 
   // Budgets are hard, but for one alone.
@@ -150,7 +165,7 @@ class waiting_line {
   void take_in_order(selection& to, std::size_t slot, time_point now) {
     ring<entry_ptr>& level = levels_.front();
     std::size_t cost = 0;
-    for (forget(level); !level.empty(); forget(level)) {
+    for (forget(level, to.over); !level.empty(); forget(level, to.over)) {
       const entry& next = *level.front();
       if (next.deadline <= now) {
         drop_late(to, level[0]);
@@ -183,12 +198,12 @@ class waiting_line {
         start(to, std::move(levels_[e->priority][e->position]), slot);
       }
     }
-    for (auto& level : levels_) forget(level);
+    for (auto& level : levels_) forget(level, to.over);
   }
 
-  void drop_late(selection& to, const entry_ptr& e) {
+  void drop_late(selection& to, entry_ptr& e) noexcept {
     count_out(*e, phase::ended);
-    to.late.push_back(e);
+    to.late.push_back(std::move(e));
   }
 
   // An item counts as if it had come earlier by what its priority is worth.
