@@ -29,8 +29,11 @@ class latencies {
   /// hundred exceeds. 0 where there is none.
   [[nodiscard]] std::chrono::nanoseconds quantile(double share) const noexcept {
     if (count_ == 0) return {};
-    const auto rank =
-        static_cast<std::uint64_t>(std::clamp(share, 0.0, 1.0) * static_cast<double>(count_ - 1));
+    if (!(share > 0.0)) share = 0.0;  // not a number, too
+    // A count beyond 2^53 may be rounded up.
+    const auto rank = std::min(
+        count_ - 1,
+        static_cast<std::uint64_t>(std::min(share, 1.0) * static_cast<double>(count_ - 1)));
     std::uint64_t below = 0;
     std::size_t i = 0;
     while (below + counts_[i] <= rank) below += counts_[i++];
@@ -59,7 +62,7 @@ class latencies {
     return static_cast<std::int64_t>((i % parts + parts + 1) << power) - 1;
   }
 
-  std::array<std::uint32_t, buckets> counts_{};
+  std::array<std::uint64_t, buckets> counts_{};
   std::uint64_t count_ = 0;
 };
 
