@@ -244,6 +244,15 @@ TEST_F(deployment, makes_its_models_by_a_factory) {
   EXPECT_EQ(by_pointer.submit<"/run">(5).get(), 20);
 }
 
+TEST_F(deployment, finds_an_endpoint_by_name_where_another_has_its_types) {
+  topos::deployment<scaled, topos::endpoint<"/run", &scaled::run>,
+                    topos::endpoint<"/twin", &scaled::run>>
+      dep({}, [](topos::device d) { return scaled(d, 3); });
+  EXPECT_EQ(dep.submit<int>("/twin", 4).get(), 12);
+  EXPECT_EQ(dep.stats<"/run">().done, 0U);
+  EXPECT_EQ(dep.stats<"/twin">().done, 1U);
+}
+
 TEST_F(deployment, refuses_a_factory_that_makes_nothing) {
   EXPECT_THROW((scaled_deployment{{}, [](topos::device) { return std::unique_ptr<scaled>(); }}),
                topos::error);

@@ -230,7 +230,9 @@ class deployment : public detail::executor_core {
     if (Endpoint::name() != name) return false;
     if constexpr (std::same_as<typename Endpoint::in, In> &&
                   std::same_as<typename Endpoint::out, Out>) {
-      result = std::get<queue_of<Endpoint>>(queues_)->submit(std::move(item), {});
+      // By index: endpoints of equal types have queues of one type.
+      constexpr std::size_t index = detail::find_endpoint<Endpoints...>(Endpoint::name());
+      result = std::get<index>(queues_)->submit(std::move(item), {});
       return true;
     } else {
       throw dtype_mismatch(
