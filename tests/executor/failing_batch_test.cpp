@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <new>
 #include <span>
 #include <stdexcept>
@@ -108,6 +109,61 @@ TEST(failing_batch, of_outcomes_fails_only_what_the_model_says) {
       },
       {.max_batch_size = 4, .hold_until = 4});
   EXPECT_EQ(failures_of(b, {1, bad, bad, 3}), (std::vector<std::size_t>{1, 2}));
+}
+
+TEST(failing_batch, of_outcomes_that_are_null_is_an_error) {
+  topos::batcher<int, int> b([](std::span<const int> batch) {
+    return std::vector<topos::outcome<int>>(batch.size(), std::exception_ptr());
+  });
+  EXPECT_THROW(b.submit(1).get(), topos::error);
+  auto results = b.map(std::vector<int>{1, 2});
+  EXPECT_THROW(static_cast<void>(results.begin()), topos::error);
+}
+
+// Its move throws once it is told to.
+struct unmovable {
+  explicit unmovable(int v) : value(v) {}
+  unmovable(unmovable&& other) : value(other.value) {
+    if (stuck && value == bad) throw std::runtime_error("cannot be moved");
+  }
+  unmovable& operator=(unmovable&&) = default;
+  int value;
+  static inline std::atomic<bool> stuck = false;
+};
+
+TEST(failing_batch, of_outcomes_that_cannot_be_moved_fails_them_alone) {
+  unmovable::stuck = false;
+  topos::batcher<int, unmovable> b(
+      [](std::span<const int> batch) {
+        std::vector<topos::outcome<unmovable>> results;
+        results.reserve(batch.size());
+        for (const int item : batch) results.emplace_back(unmovable(item));
+        unmovable::stuck = true;
+        return results;
+      },
+      {.hold_until = 2});
+  auto stuck = b.submit(bad);
+  auto neighbour = b.submit(2);
+  EXPECT_THROW(static_cast<void>(stuck.get()), std::runtime_error);
+  EXPECT_EQ(neighbour.get().value, 2);
+}
+
+TEST(failing_batch, of_a_lost_device_fails_items_that_cannot_be_moved_to_another) {
+  unmovable::stuck = false;
+  std::atomic<int> calls = 0;
+  topos::batcher<unmovable, int> b(
+      [&](std::span<const unmovable> batch) {
+        if (++calls == 1) {
+          unmovable::stuck = true;
+          throw topos::device_lost("it is gone");
+        }
+        return std::vector<int>(batch.size(), 1);
+      },
+      {.devices = {topos::cpu()}, .replicas = 2, .hold_until = 2});
+  auto stuck = b.submit(unmovable(bad));
+  auto neighbour = b.submit(unmovable(2));
+  EXPECT_THROW(stuck.get(), std::runtime_error);
+  EXPECT_EQ(neighbour.get(), 1);
 }
 
 TEST(failing_batch, of_the_wrong_count_is_not_run_again) {

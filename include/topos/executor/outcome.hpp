@@ -5,6 +5,7 @@
 
 #include <concepts>
 #include <exception>
+#include <topos/core/error.hpp>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -20,8 +21,9 @@ class [[nodiscard]] outcome {
 
   // Implicit both, so that a model can return the one or the other.
   outcome(T value) : content_(std::in_place_index<0>, std::move(value)) {}
-  outcome(std::exception_ptr failure) noexcept
-      : content_(std::in_place_index<1>, std::move(failure)) {}
+  // A null pointer is a failure of which nothing is known.
+  outcome(std::exception_ptr failure)
+      : content_(std::in_place_index<1>, failure ? std::move(failure) : unknown()) {}
 
   /// The outcome that is this exception.
   template <class E>
@@ -53,6 +55,10 @@ class [[nodiscard]] outcome {
   }
 
  private:
+  [[nodiscard]] static std::exception_ptr unknown() {
+    return std::make_exception_ptr(error("outcome: it was made of a null std::exception_ptr"));
+  }
+
   void require() const {
     if (const auto* failure = std::get_if<1>(&content_)) std::rethrow_exception(*failure);
   }

@@ -244,13 +244,18 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
     } else if (count != 0) {
       lost = settle(with, slot, 0, count, std::move(failure));
     }
-    if (!lost) with.clear();
+    if (lost)
+      restore_items(with, slot);
+    else
+      with.clear();
     relock_quickly(lock);
     if (lost) give_back(with);
     running_ -= with.taken;
     batches_[slot].stop = std::stop_source(std::nostopstate);
     if (!lost) return nullptr;
     lock.unlock();
+    for (const entry_ptr& e : with.batch.entries)  // that have ended meanwhile
+      if (e) e->item.reset();
     with.clear();
     relock_quickly(lock);
     return lost;
@@ -284,6 +289,12 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
   void deliver(scratch& with, std::size_t slot, std::size_t first, std::size_t last,
                std::exception_ptr failure) noexcept {
     with.give_up(first, last);
+    hand_out(with, slot, first, last, std::move(failure));
+  }
+
+  // As `deliver`, whatever became of the items.
+  void hand_out(scratch& with, std::size_t slot, std::size_t first, std::size_t last,
+                std::exception_ptr failure) noexcept {
     {
       auto lock = schedule_->lock();
       const time_point now = schedule_->time().now();
@@ -312,7 +323,7 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
       } else if (with.made.each) {
         outcome<Out>& each = with.made.outcomes[i - first];
         if (each)
-          e->store_value(std::move(each).value());
+          e->store_value(std::move(each.value()));  // where its move may throw
         else
           e->store_error(each.failure());
       } else {
@@ -323,13 +334,23 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
       if (const entry_ptr e = std::move(with.batch.entries[i])) e->announce();
   }
 
-  // Puts what a lost replica has not settled back to the front.
+  // Of what a lost replica has not settled. An item that cannot be moved back fails by itself.
+  void restore_items(scratch& with, std::size_t slot) noexcept {
+    for (std::size_t i = 0; i < with.batch.entries.size(); ++i) {
+      if (!with.batch.entries[i]) continue;
+      try {
+        with.batch.entries[i]->item.emplace(std::move(with.items[i]));
+      } catch (...) {
+        hand_out(with, slot, i, i + 1, std::current_exception());
+      }
+    }
+  }
+
+  // Puts what a lost replica has not settled back to the front. Under the lock.
   void give_back(scratch& with) noexcept {
     for (std::size_t i = with.batch.entries.size(); i-- > 0;) {
       entry_ptr& e = with.batch.entries[i];
-      if (!e || e->at == phase::ended) continue;
-      e->item.emplace(std::move(with.items[i]));
-      line_.push_front(std::move(e));
+      if (e && e->at != phase::ended) line_.push_front(std::move(e));
     }
   }
 
