@@ -10,6 +10,7 @@
 #include <ranges>
 #include <span>
 #include <stdexcept>
+#include <stop_token>
 #include <thread>
 #include <topos/executor/batcher.hpp>
 #include <topos/executor/request_stream.hpp>
@@ -44,6 +45,29 @@ TEST(request_stream, gives_a_future_for_each_request) {
     results.push_back(f.get());
   }
   EXPECT_EQ(results, (std::vector<std::vector<int>>{{0, 2}, {4, 6}, {8}}));
+}
+
+TEST(request_stream, gives_futures_that_can_be_cancelled) {
+  gate hold;
+  std::atomic<int> calls = 0;
+  batcher b([&](std::span<const int> batch, const std::stop_token& stop) {
+    ++calls;
+    hold.pass();
+    return std::vector<int>(batch.size(), stop.stop_requested() ? 1 : 0);
+  });
+  auto requests = b.requests(std::vector<int>{1, 2}, {.request_size = 1});
+  auto at = requests.begin();
+  topos::future<std::vector<int>> running = std::move(*at);
+  topos::future<std::vector<int>> waiting = std::move(*++at);
+  hold.await(1);
+  EXPECT_TRUE(waiting.cancel());
+  EXPECT_FALSE(waiting.cancel());
+  EXPECT_FALSE(running.cancel());
+  EXPECT_FALSE(running.is_ready());
+  hold.open();
+  EXPECT_THROW(waiting.get(), topos::cancelled);
+  EXPECT_EQ(running.get(), std::vector<int>{1});
+  EXPECT_EQ(calls, 1);
 }
 
 TEST(request_stream, of_nothing_is_empty) {

@@ -16,6 +16,7 @@
 #include <span>
 #include <sstream>
 #include <stdexcept>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <topos/executor/batcher.hpp>
@@ -320,6 +321,22 @@ TEST(result_stream, that_outlives_its_executor_gives_what_was_under_way_and_an_e
       },
       topos::error);
   EXPECT_EQ(good, twice(numbers(20)));
+}
+
+// Ends only if the model is told.
+TEST(result_stream, that_is_dropped_asks_its_requests_to_stop) {
+  gate arrived;
+  arrived.open();
+  batcher b([&](std::span<const int> batch, const std::stop_token& stop) {
+    arrived.pass();
+    while (!stop.stop_requested()) std::this_thread::yield();
+    return twice(batch);
+  });
+  {
+    const auto results = b.map(numbers(3));
+    arrived.await(1);
+  }
+  EXPECT_EQ(b.stats().done, 3U);
 }
 
 TEST(result_stream, shows_its_progress) {

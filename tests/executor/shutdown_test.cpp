@@ -89,6 +89,17 @@ TEST(shutdown, abort_asks_what_runs_to_stop) {
   EXPECT_EQ(running.get(), 2);
 }
 
+TEST(shutdown, abort_asks_requests_that_run_to_stop) {
+  topos::batcher<int, int> b([](std::span<const int> batch, const std::stop_token& stop) {
+    while (!stop.stop_requested()) std::this_thread::yield();
+    return twice(batch);
+  });
+  auto results = b.map(std::vector<int>{1});
+  while (b.stats().batches() == 0) std::this_thread::yield();
+  b.abort();
+  EXPECT_EQ(*results.begin(), 2);
+}
+
 TEST(shutdown, lets_go_of_the_callable_though_futures_are_left) {
   const auto owned = std::make_shared<int>(2);
   topos::future<int> left;

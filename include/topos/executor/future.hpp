@@ -113,8 +113,9 @@ class [[nodiscard]] future {
   }
 
   /// Withdraws the work: `get` will throw `cancelled`. Work that waits is never started; of work
-  /// that runs the result is dropped, and whoever shares its batch notices nothing. Says false
-  /// where it has ended already.
+  /// that runs the result is dropped, and whoever shares its batch notices nothing. A request of a
+  /// stream that runs is only asked to stop, since it may be reading the stream's items. Says false
+  /// there, and where the work has ended already.
   bool cancel(std::source_location where = std::source_location::current()) const {
     return state(where).withdraw();
   }

@@ -23,8 +23,9 @@ namespace topos {
 /// items before it. A range that was given as an lvalue, or refers to other memory, is read while
 /// requests run.
 ///
-/// Destroying the stream withdraws requests that were not handed out and have not started, and
-/// blocks until all others have ended. Futures moved out of it stay good.
+/// Destroying the stream withdraws requests that were not handed out and have not started, asks
+/// those of them that run to stop, and blocks until all others have ended. Futures moved out of it
+/// stay good.
 template <batch_item In, batch_item Out>
 class [[nodiscard]] request_stream {
   struct state;

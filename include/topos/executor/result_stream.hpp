@@ -32,7 +32,8 @@ namespace topos {
 ///       } catch (const std::exception& failure) { ... }  // these request_size documents failed
 ///     }
 ///
-/// Destroying the stream withdraws requests that have not started, and blocks until the others end.
+/// Destroying the stream withdraws requests that have not started, asks the others to stop, and
+/// blocks until they end.
 template <batch_item In, batch_item Out>
 class [[nodiscard]] result_stream {
   struct state;

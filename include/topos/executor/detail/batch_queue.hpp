@@ -99,17 +99,23 @@ class batch_queue : public work_lane,
     schedule_->wake(notify);
   }
 
-  /// Ends a request that has not started with `cancelled`; says whether it was so.
-  bool cancel(const request_ptr& what) override {
+  bool cancel(const request_ptr& what) noexcept override {
+    std::stop_source running(std::nostopstate);
     {
       auto lock = schedule_->lock();
-      if (!requests_.remove(what)) return false;
+      if (what->at == phase::running) running = batches_[what->slot].stop;
+      if (what->at != phase::queued || !requests_.remove(what)) {
+        lock.unlock();
+        running.request_stop();
+        return false;
+      }
+      what->at = phase::ended;
       requested_ -= what->items.size();
       statistics_.cancelled += what->items.size();
       schedule_->room_came();
       schedule_->will_end();
     }
-    what->set_error(was_cancelled("the request was cancelled before it started"));
+    what->end_unstarted(was_cancelled("the request was cancelled before it started"));
     schedule_->has_ended();
     return true;
   }
@@ -154,6 +160,7 @@ class batch_queue : public work_lane,
       bool as_cancelled, std::vector<std::stop_source>& running) override {
     auto all = std::make_unique<doomed>();
     (as_cancelled ? statistics_.cancelled : statistics_.failed) += waiting();
+    for (std::size_t i = 0; i < requests_.size(); ++i) requests_[i]->at = phase::ended;
     all->requests = std::exchange(requests_, {});
     requested_ = 0;
     while (entry_ptr first = line_.pop_least(all->over)) all->entries.push_back(std::move(first));
@@ -177,7 +184,7 @@ class batch_queue : public work_lane,
   // What waited when all of it was taken.
   struct doomed final : doomed_work {
     void end(const std::exception_ptr& failure) noexcept override {
-      while (!requests.empty()) requests.pop_front()->set_error(failure);
+      while (!requests.empty()) requests.pop_front()->end_unstarted(failure);
       while (const entry_ptr e = entries.pop_front()) end_unstarted(*e, failure);
     }
     ring<request_ptr> requests;

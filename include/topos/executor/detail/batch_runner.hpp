@@ -123,6 +123,9 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
   // Under the lock: what is to run next, and its cost.
   double take_request(scratch& with, std::size_t slot) {
     with.request = requests_.pop_front();
+    with.request->at = phase::running;
+    with.request->slot = slot;
+    if (stops_) batches_[slot].stop = std::stop_source();
     const std::size_t count = with.request->items.size();
     requested_ -= count;
     running_ += count;
@@ -185,6 +188,8 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
     // Freed before the results are handed out: whoever sees them may count on it.
     if (!is_lost) std::vector<In>().swap(what->storage);
     relock_quickly(lock);
+    batches_[slot].stop = std::stop_source(std::nostopstate);
+    what->at = is_lost ? phase::queued : phase::ended;
     if (is_lost) {
       running_ -= count;
       requested_ += count;

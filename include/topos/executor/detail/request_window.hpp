@@ -45,13 +45,12 @@ class request_window {
     fill();
   }
 
-  /// Withdraws the requests that nobody has seen and that have not started; waits for all others,
-  /// which may be reading what the source refers to.
+  /// Withdraws the requests that nobody has seen and that have not started, and asks those that
+  /// have to stop; waits for all others, which may be reading what the source refers to.
   ~request_window() {
     // The last first, or a replica would start one while those before it are withdrawn.
-    for (std::size_t i = ahead_.size(); i-- > 0;) {
-      if (!queue_->cancel(ahead_[i])) ahead_[i]->wait();
-    }
+    for (std::size_t i = ahead_.size(); i-- > 0;) static_cast<void>(queue_->cancel(ahead_[i]));
+    for (const request_ptr& running : ahead_) running->wait();
     for (const request_ptr& running : given_) running->wait();
   }
 
@@ -87,7 +86,7 @@ class request_window {
   void fill() {
     retire();
     while (!ended_ && ahead_.size() + given_.size() < width_) {
-      auto entry = std::make_shared<request<In, Out>>();
+      auto entry = std::make_shared<request<In, Out>>(queue_);
       entry->parameters = parameters_;
       try {
         entry->items = source_->next(request_size_, entry->storage);

@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -102,18 +103,8 @@ class end_signal {
   std::size_t count_ = 0;
 };
 
-/// Items that run as one batch of their own.
 template <class In, class Out>
-struct request final : future_state<std::vector<Out>>, continuation {
-  request() { quick = true; }
-  void run() noexcept override { ended->notify(); }
-
-  std::vector<In> storage;    // where the items are ours
-  std::span<const In> items;  // in the storage, or in what the user keeps until they are done
-  std::shared_ptr<const void> parameters;  // of the queue's type for them
-  time_source::time_point enqueued;
-  std::shared_ptr<end_signal> ended;  // where somebody waits for the first of several
-};
+struct request;
 
 /// Where requests are queued, whatever else is.
 template <class In, class Out>
@@ -123,12 +114,43 @@ class request_queue {
 
   /// Blocks while the queue is full.
   virtual void enqueue(const request_ptr& made) = 0;
-  /// Ends a request that has not started with `cancelled`; says whether it was so.
-  virtual bool cancel(const request_ptr& what) = 0;
+  /// Ends a request that has not started with `cancelled`, and asks one that runs to stop; says
+  /// whether it ended it.
+  virtual bool cancel(const request_ptr& what) noexcept = 0;
   [[nodiscard]] virtual std::size_t replicas() const noexcept = 0;
 
  protected:
   ~request_queue() = default;
+};
+
+/// Items that run as one batch of their own.
+template <class In, class Out>
+struct request final : future_state<std::vector<Out>>,
+                       continuation,
+                       std::enable_shared_from_this<request<In, Out>> {
+  explicit request(std::shared_ptr<request_queue<In, Out>> of) : home(std::move(of)) {
+    quick = true;
+  }
+  void run() noexcept override { ended->notify(); }
+
+  // One that runs goes on to its end: it may be reading what the user keeps until then.
+  bool withdraw() noexcept override { return home->cancel(this->shared_from_this()); }
+
+  /// Ends one that has not run, outside of the schedule's lock, since its items end with it.
+  void end_unstarted(std::exception_ptr why) noexcept {
+    std::vector<In>().swap(storage);
+    this->set_error(std::move(why));
+  }
+
+  const std::shared_ptr<request_queue<In, Out>> home;
+
+  std::vector<In> storage;    // where the items are ours
+  std::span<const In> items;  // in the storage, or in what the user keeps until they are done
+  std::shared_ptr<const void> parameters;  // of the queue's type for them
+  time_source::time_point enqueued;
+  std::shared_ptr<end_signal> ended;  // where somebody waits for the first of several
+  std::size_t slot = 0;               // where it runs
+  phase at = phase::queued;
 };
 
 }  // namespace topos::detail
