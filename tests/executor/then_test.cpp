@@ -97,6 +97,33 @@ TEST(then, can_be_withdrawn_until_its_result_is_there) {
   EXPECT_THROW(f.get(), topos::cancelled);
 }
 
+// As long as would be too deep for a thread's stack.
+topos::future<int> long_chain(topos::future<int> f) {
+  for (int i = 0; i < 100'000; ++i) f = std::move(f).then([](int n) { return n; });
+  return f;
+}
+
+TEST(then, may_follow_another_many_times) {
+  topos::batcher<int, int> b(twice);
+  EXPECT_EQ(long_chain(b.submit(4)).get(), 8);
+}
+
+TEST(then, can_be_withdrawn_after_many_others) {
+  topos::batcher<int, int> b(twice, {.hold_until = 2});
+  auto f = long_chain(b.submit(4));
+  EXPECT_TRUE(f.cancel());
+  EXPECT_THROW(f.get(), topos::cancelled);
+}
+
+TEST(then, lets_go_of_its_function_before_its_result_is_seen) {
+  topos::batcher<int, int> b(twice);
+  const auto owned = std::make_shared<int>(1);
+  auto f = b.submit(4).then([owned](int n) { return n + *owned; });
+  f.wait();
+  EXPECT_EQ(owned.use_count(), 1);
+  EXPECT_EQ(f.get(), 9);
+}
+
 TEST(then, a_coroutine_waits_for_results) {
   topos::batcher<int, int> b(twice);
   std::latch done(1);

@@ -9,9 +9,11 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <source_location>
 #include <topos/core/error.hpp>
 #include <topos/executor/detail/future_state.hpp>
+#include <topos/executor/detail/parking_place.hpp>
 #include <topos/executor/errors.hpp>
 #include <type_traits>
 #include <utility>
@@ -32,7 +34,8 @@ namespace detail {
 template <class T>
 using never_void = std::conditional_t<std::is_void_v<T>, nothing, T>;
 
-// The result of a function of another result.
+// The result of a function of another result. It lets go of that, and of the function, once it has
+// run: a chain of any length ends link by link.
 template <class T, class F, class Out>
 class chained final : public future_state<Out>, public continuation {
  public:
@@ -40,34 +43,54 @@ class chained final : public future_state<Out>, public continuation {
       : from_(std::move(from)), function_(std::move(function)) {}
 
   // Runs it now or when the result is there; kept alive until then.
-  static std::shared_ptr<chained> start(std::shared_ptr<future_state<T>> from, F function) {
-    const auto made = std::make_shared<chained>(std::move(from), std::move(function));
+  static std::shared_ptr<chained> start(const std::shared_ptr<future_state<T>>& from, F function) {
+    const auto made = std::make_shared<chained>(from, std::move(function));
     made->self_ = made;
-    if (!made->from_->then(*made)) callback_threads::all().post(*made);
+    if (!from->then(*made)) callback_threads::all().post(*made);
     return made;
   }
 
   void run() noexcept override {
     const auto self = std::move(self_);
+    const auto from = take_source();
     try {
-      T value = from_->take();
+      T value = from->take();
       if constexpr (std::is_void_v<std::invoke_result_t<F, T>>) {
-        std::invoke(std::move(function_), std::move(value));
+        std::invoke(*std::move(function_), std::move(value));
+        function_.reset();
         this->set_value(nothing{});
       } else {
-        this->set_value(std::invoke(std::move(function_), std::move(value)));
+        Out made = std::invoke(*std::move(function_), std::move(value));
+        function_.reset();
+        this->set_value(std::move(made));
       }
     } catch (...) {
+      function_.reset();
       this->set_error(std::current_exception());
     }
   }
 
   // What has started to run, or is about to, cannot be withdrawn.
-  bool withdraw() noexcept override { return from_->withdraw(); }
+  bool withdraw() noexcept override {
+    std::shared_ptr<withdrawable> first = source();
+    if (first == nullptr) return false;
+    while (auto before = first->source()) first = std::move(before);
+    return first->withdraw();
+  }
+
+  [[nodiscard]] std::shared_ptr<withdrawable> source() noexcept override {
+    const auto lock = parking_place::of(this).lock();
+    return from_;
+  }
 
  private:
-  const std::shared_ptr<future_state<T>> from_;
-  F function_;
+  [[nodiscard]] std::shared_ptr<future_state<T>> take_source() noexcept {
+    const auto lock = parking_place::of(this).lock();
+    return std::move(from_);
+  }
+
+  std::shared_ptr<future_state<T>> from_;  // under the lock of this one's parking place
+  std::optional<F> function_;
   std::shared_ptr<chained> self_;
 };
 
@@ -132,7 +155,9 @@ class [[nodiscard]] future {
   }
 
   /// What `co_await std::move(f)` waits by: gives what `get` does. The coroutine goes on at once
-  /// where the result is there, else on a thread for callbacks.
+  /// where the result is there, else on a thread for callbacks. It must not be destroyed while it
+  /// waits, since it may be going on there at any moment; to have it go on early, withdraw the work
+  /// by a stop token.
   class awaiter final : detail::continuation {
    public:
     explicit awaiter(std::shared_ptr<detail::future_state<T>> state) noexcept

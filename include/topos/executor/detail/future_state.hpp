@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <topos/core/spinner.hpp>
 #include <topos/executor/detail/callback_threads.hpp>
 #include <topos/executor/detail/parking_place.hpp>
@@ -15,15 +16,28 @@
 
 namespace topos::detail {
 
+/// What a result can be called off by.
+class withdrawable {
+ public:
+  withdrawable() = default;
+  withdrawable(const withdrawable&) = delete;
+  withdrawable& operator=(const withdrawable&) = delete;
+
+  /// Ends it with `cancelled` if it has not ended; says whether it did.
+  virtual bool withdraw() noexcept { return false; }
+
+  /// Of a function of another result, that one, until it is there.
+  [[nodiscard]] virtual std::shared_ptr<withdrawable> source() noexcept { return nullptr; }
+
+ protected:
+  ~withdrawable() = default;
+};
+
 /// A value or an exception that arrives once, from another thread. One word says how far it is, so
 /// that who brings it and who waits pass few cache lines to each other.
 template <class T>
-class future_state {
+class future_state : public withdrawable {
  public:
-  future_state() = default;
-  future_state(const future_state&) = delete;
-  future_state& operator=(const future_state&) = delete;
-
   [[nodiscard]] bool is_ready() const noexcept {
     return (word_.load(std::memory_order_acquire) & ready) != 0;
   }
@@ -58,9 +72,6 @@ class future_state {
                                           std::memory_order_acq_rel, std::memory_order_acquire));
     return true;
   }
-
-  /// Ends it with `cancelled` if it has not ended; says whether it did.
-  virtual bool withdraw() noexcept { return false; }
 
   /// To be called once, or `set_error` once; a value whose move throws becomes that error. Who
   /// calls either holds a reference.
