@@ -99,6 +99,17 @@ TEST(future, blocks_until_another_thread_is_done) {
   maker.join();
 }
 
+TEST(future, may_be_awaited_for_longer_than_a_clock_counts) {
+  for (int round = 0; round < 20; ++round) {
+    const auto shared = std::make_shared<state<int>>();
+    topos::future<int> f(shared);
+    EXPECT_FALSE(f.wait_for(std::chrono::hours::min()));
+    std::thread maker([shared] { shared->set_value(9); });
+    EXPECT_TRUE(f.wait_for(std::chrono::hours::max()));
+    maker.join();
+  }
+}
+
 TEST(future, turns_a_throwing_move_into_its_error) {
   const auto shared = std::make_shared<state<fragile>>();
   topos::future<fragile> f(shared);

@@ -4,6 +4,7 @@
 /// Where threads sleep until something small changes, which has no room for a lock of its own.
 
 #include <array>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -32,9 +33,16 @@ class alignas(64) parking_place {
     changed_.wait(lock, ready);
   }
   /// Says whether it became ready in time.
-  template <class Duration, class Ready>
-  bool sleep(std::unique_lock<std::mutex>& lock, const Duration& longest, Ready ready) {
-    return changed_.wait_for(lock, longest, ready);
+  template <class Rep, class Period, class Ready>
+  bool sleep(std::unique_lock<std::mutex>& lock, std::chrono::duration<Rep, Period> longest,
+             Ready ready) {
+    if (longest <= longest.zero()) return ready();
+    // Added to the time of now, a longer one could wrap around.
+    constexpr std::chrono::hours lifetime(24 * 365 * 100);
+    if (std::chrono::duration<double>(longest) < lifetime)
+      return changed_.wait_for(lock, longest, ready);
+    sleep(lock, ready);
+    return true;
   }
 
   void wake() noexcept {
