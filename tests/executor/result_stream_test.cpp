@@ -12,11 +12,13 @@
 #include <mutex>
 #include <numeric>
 #include <optional>
+#include <ostream>
 #include <ranges>
 #include <span>
 #include <sstream>
 #include <stdexcept>
 #include <stop_token>
+#include <streambuf>
 #include <string>
 #include <thread>
 #include <topos/executor/batcher.hpp>
@@ -352,6 +354,29 @@ TEST(result_stream, shows_its_progress) {
   const std::string text = out.str();
   EXPECT_NE(text.find(" 0:00:00 0.0 step/s 0/3 steps"), std::string::npos) << text;
   EXPECT_TRUE(text.ends_with(" 0:00:02 1.5 step/s 3 steps done in 2 seconds\x1b[K\n")) << text;
+}
+
+// Takes one text.
+struct short_lived final : std::streambuf {
+  std::streamsize xsputn(const char*, std::streamsize count) override {
+    return std::exchange(written, true) ? throw std::runtime_error("the disk is full") : count;
+  }
+  bool written = false;
+};
+
+TEST(result_stream, loses_nothing_where_its_progress_cannot_be_shown) {
+  short_lived disk;
+  std::ostream out(&disk);
+  out.exceptions(std::ios::badbit);
+  topos::manual_time time;
+  batcher b([&](std::span<const int> batch) {
+    time.advance(1s);
+    return twice(batch);
+  });
+  const topos::request_options options{
+      .request_size = 1, .show_progress = true, .progress = {.out = &out, .time = &time}};
+  EXPECT_EQ(collect(b.map(numbers(9), options)), twice(numbers(9)));
+  EXPECT_TRUE(disk.written);
 }
 
 }  // namespace result_stream_test

@@ -72,7 +72,9 @@ class request_window {
         given_.front()->wait();
         retire();
       }
-      if (progress_) progress_->finish();
+      report([&] {
+        if (progress_) progress_->finish();
+      });
       return nullptr;
     }
     if (signal_) bring_forward();
@@ -116,11 +118,21 @@ class request_window {
     while (!given_.empty() && given_.front()->is_ready()) {
       given_.pop_front();
       ++done_;
-      if (progress_) progress_->step();
-      try {
+      report([&] {
+        if (progress_) progress_->step();
+      });
+      report([&] {
         if (on_progress_) on_progress_(done_);
-      } catch (...) {  // its own affair
-      }
+      });
+    }
+  }
+
+  // What cannot be shown costs no results.
+  template <class Report>
+  static void report(Report shows) noexcept {
+    try {
+      shows();
+    } catch (...) {  // its own affair
     }
   }
 
