@@ -7,13 +7,19 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <memory>
 #include <new>
 #include <span>
 #include <stdexcept>
+#include <stop_token>
 #include <string>
+#include <thread>
 #include <topos/executor/batcher.hpp>
 #include <topos/executor/deployment.hpp>
+#include <utility>
 #include <vector>
+
+#include "gate.hpp"
 
 namespace failing_batch_test {
 
@@ -118,6 +124,45 @@ TEST(failing_batch, of_outcomes_that_are_null_is_an_error) {
   EXPECT_THROW(b.submit(1).get(), topos::error);
   auto results = b.map(std::vector<int>{1, 2});
   EXPECT_THROW(static_cast<void>(results.begin()), topos::error);
+}
+
+struct with_share : std::runtime_error {
+  explicit with_share(std::shared_ptr<int> s) : std::runtime_error("shared"), share(std::move(s)) {}
+  std::shared_ptr<int> share;
+};
+
+TEST(failing_batch, of_outcomes_lets_go_of_their_failures) {
+  const auto owned = std::make_shared<int>(1);
+  topos::batcher<int, int> b([&](std::span<const int>) {
+    return std::vector<topos::outcome<int>>{topos::outcome<int>::failed(with_share(owned))};
+  });
+  EXPECT_THROW(b.submit(1).get(), with_share);
+  EXPECT_EQ(owned.use_count(), 1);
+}
+
+// Whether all are withdrawn or the executor was told to abort.
+TEST(failing_batch, is_not_run_again_for_nobody) {
+  for (const bool abort : {false, true}) {
+    gate hold;
+    std::atomic<int> calls = 0;
+    topos::batcher<int, int> b(
+        [&](std::span<const int>, const std::stop_token& stop) -> std::vector<int> {
+          ++calls;
+          hold.pass();
+          while (!stop.stop_requested()) std::this_thread::yield();
+          throw topos::cancelled("it was asked to stop");
+        },
+        {.max_batch_size = 8, .idempotent = true, .hold_until = 8});
+    std::vector<topos::future<int>> futures;
+    for (int i = 0; i < 8; ++i) futures.push_back(b.submit(i));
+    hold.await(1);
+    if (abort) b.abort();
+    for (const auto& f : futures) static_cast<void>(abort || f.cancel());
+    hold.open();
+    EXPECT_TRUE(b.drain());
+    for (auto& f : futures) EXPECT_THROW(f.get(), topos::cancelled);
+    EXPECT_EQ(calls, 1);
+  }
 }
 
 // Its move throws once it is told to.

@@ -50,8 +50,11 @@ class [[nodiscard]] outcome {
   }
 
   /// The exception; null where there is a value.
-  [[nodiscard]] std::exception_ptr failure() const noexcept {
+  [[nodiscard]] std::exception_ptr failure() const& noexcept {
     return has_value() ? nullptr : *std::get_if<1>(&content_);
+  }
+  [[nodiscard]] std::exception_ptr failure() && noexcept {
+    return has_value() ? nullptr : std::move(*std::get_if<1>(&content_));
   }
 
  private:

@@ -3,6 +3,7 @@
 
 /// How the batches of one function are run, and their results handed out.
 
+#include <algorithm>
 #include <cstddef>
 #include <exception>
 #include <functional>
@@ -219,7 +220,7 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
     if (!failure) {
       if (with.made.each) {
         for (outcome<Out>& each : with.made.outcomes) {
-          if (!each) return each.failure();
+          if (!each) return std::move(each).failure();
           made.push_back(std::move(each).value());
         }
       } else if (made.empty()) {
@@ -230,7 +231,9 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
       with.made = {};
       return nullptr;
     }
-    if (items.size() < 2 || kind_of(failure) != failure_kind::no_memory) return failure;
+    if (items.size() < 2 || kind_of(failure) != failure_kind::no_memory ||
+        batches_[slot].stop.stop_requested())
+      return failure;
     for (const auto half : {items.first(items.size() / 2), items.subspan(items.size() / 2)}) {
       count_rerun();
       failure = fulfil(with, slot, half, made, call(with, slot, half));
@@ -275,7 +278,8 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
     if (kind == failure_kind::lost) return failure;
     const bool again = failure && count > 1 &&
                        (kind == failure_kind::no_memory ||
-                        (kind == failure_kind::ordinary && options_.idempotent));
+                        (kind == failure_kind::ordinary && options_.idempotent)) &&
+                       is_wanted(with, slot, first, last);
     if (!again) {
       deliver(with, slot, first, last, std::move(failure));
       return nullptr;
@@ -288,6 +292,16 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
     const std::size_t middle = first + count / 2;
     if (auto gone = rerun(first, middle)) return gone;
     return rerun(middle, last);
+  }
+
+  // Whether somebody still waits for what came of a part of the batch, and nobody asked to stop it.
+  [[nodiscard]] bool is_wanted(const scratch& with, std::size_t slot, std::size_t first,
+                               std::size_t last) const {
+    const auto lock = schedule_->lock();
+    if (batches_[slot].stop.stop_requested()) return false;
+    const auto part = std::span(with.batch.entries).subspan(first, last - first);
+    return std::any_of(part.begin(), part.end(),
+                       [](const entry_ptr& e) { return e->at != phase::ended; });
   }
 
   // Hands results out, or the one exception, to those that have not ended otherwise.
@@ -317,26 +331,7 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
         statistics_.total.add(now - e->enqueued);
       }
     }
-    // The last one gets this thread's own share: the exception ends with those who look at it.
-    std::size_t last_one = last;
-    while (last_one > first && !with.batch.entries[last_one - 1]) --last_one;
-    for (std::size_t i = first; i < last_one; ++i) {
-      entry_ptr& e = with.batch.entries[i];
-      if (!e) continue;
-      if (failure) {
-        e->store_error(i + 1 < last_one ? failure : std::move(failure));
-      } else if (with.made.each) {
-        outcome<Out>& each = with.made.outcomes[i - first];
-        if (each)
-          e->store_value(std::move(each.value()));  // where its move may throw
-        else
-          e->store_error(each.failure());
-      } else {
-        e->store_value(std::move(with.made.values[i - first]));
-      }
-    }
-    for (std::size_t i = first; i < last_one; ++i)
-      if (const entry_ptr e = std::move(with.batch.entries[i])) e->announce();
+    with.tell(first, last, std::move(failure));
   }
 
   // Of what a lost replica has not settled. An item that cannot be moved back fails by itself.

@@ -4,11 +4,14 @@
 /// What a slot of a replica's works with.
 
 #include <cstddef>
+#include <exception>
 #include <memory>
 #include <span>
 #include <topos/executor/detail/batch_function.hpp>
 #include <topos/executor/detail/submission.hpp>
 #include <topos/executor/detail/waiting_line.hpp>
+#include <topos/executor/outcome.hpp>
+#include <topos/executor/time_source.hpp>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -39,11 +42,36 @@ struct batch_scratch {
     }
   }
 
+  /// Hands results out, or the one exception, to the submissions of a part that are still there.
+  void tell(std::size_t first, std::size_t last, std::exception_ptr failure) noexcept {
+    // The last one gets this thread's own share: exceptions end with those who look at them.
+    while (last > first && !batch.entries[last - 1]) --last;
+    for (std::size_t i = first; i < last; ++i) {
+      auto& e = batch.entries[i];
+      if (!e) continue;
+      if (failure) {
+        e->store_error(i + 1 < last ? failure : std::move(failure));
+      } else if (made.each) {
+        outcome<Out>& each = made.outcomes[i - first];
+        if (each)
+          e->store_value(std::move(each.value()));  // where its move may throw
+        else
+          e->store_error(std::move(each).failure());
+      } else {
+        e->store_value(std::move(made.values[i - first]));
+      }
+    }
+    for (std::size_t i = first; i < last; ++i)
+      if (const auto e = std::move(batch.entries[i])) e->announce();
+  }
+
   /// Lets go of submissions, their items and results.
   void clear() noexcept {
     items.clear();
     batch.entries.clear();
     batch.over.clear();
+    made.values.clear();
+    made.outcomes.clear();
   }
 };
 
