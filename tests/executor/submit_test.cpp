@@ -7,10 +7,12 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <span>
 #include <stop_token>
 #include <string>
+#include <thread>
 #include <topos/executor/batcher.hpp>
 #include <vector>
 
@@ -106,6 +108,15 @@ TEST(submit, serves_the_more_urgent_first) {
             (batches{{2, 4}, {3, 1}}));
 }
 
+TEST(submit, serves_the_more_urgent_first_where_none_ages_in_time) {
+  EXPECT_EQ(
+      batched(
+          {1, 2, 3, 4},
+          {.max_batch_size = 1, .priority_levels = 4, .ageing = std::chrono::nanoseconds::max()},
+          {}, {0, 1, 2, 3}),
+      (batches{{4}, {3}, {2}, {1}}));
+}
+
 TEST(submit, serves_the_less_urgent_once_they_have_waited) {
   topos::manual_time time;
   batches made;
@@ -185,6 +196,83 @@ TEST(submit, does_not_admit_what_is_too_late_already) {
   topos::batcher<int, int> b(twice, {.time = &time});
   EXPECT_THROW(b.submit(1, {.deadline = time.now()}).get(), topos::deadline_exceeded);
   EXPECT_EQ(b.stats(), (topos::statistics{.submitted = 1, .expired = 1}));
+}
+
+TEST(submit, is_counted_by_who_waits_for_many_though_it_is_too_late) {
+  topos::manual_time time;
+  topos::batcher<int, int> b(twice, {.hold_until = 2, .time = &time});
+  auto f = b.submit(1);
+  EXPECT_THROW(b.submit(2, {.deadline = time.now()}).get(), topos::deadline_exceeded);
+  EXPECT_EQ(f.get(), 2);
+}
+
+// A model may be slow to hear that nobody wants its results.
+TEST(submit, keeps_deadlines_while_a_model_is_told_to_stop) {
+  topos::manual_time time;
+  gate hold;
+  gate told;
+  topos::batcher<int, int> b(
+      [&](std::span<const int> batch, const std::stop_token& stop) {
+        const std::stop_callback hears(stop, [&] { told.pass(); });
+        hold.pass();
+        return twice(batch);
+      },
+      {.max_batch_size = 1, .time = &time});
+  auto first = b.submit(1, {.deadline = time.now() + 1s});
+  hold.await(1);
+  auto second = b.submit(2, {.deadline = time.now() + 2s});
+  time.wait_for_waiters(1);
+  time.advance(1s);
+  told.await(1);
+  EXPECT_THROW(first.get(), topos::deadline_exceeded);
+  time.wait_for_waiters(1);
+  time.advance(1s);
+  EXPECT_THROW(second.get(), topos::deadline_exceeded);
+  told.open();
+  hold.open();
+}
+
+TEST(submit, is_blocked_by_a_full_queue_until_its_deadline) {
+  topos::manual_time time;
+  gate hold;
+  topos::batcher<int, int> b(
+      [&](std::span<const int> batch) {
+        hold.pass();
+        return twice(batch);
+      },
+      {.max_batch_size = 1, .queue_capacity = 1, .time = &time});
+  auto busy = b.submit(1);
+  hold.await(1);
+  auto waiting = b.submit(2);
+  std::thread later([&] {
+    time.wait_for_waiters(1);
+    time.advance(5s);
+  });
+  auto late = b.submit(3, {.deadline = time.now() + 5s});
+  later.join();
+  EXPECT_TRUE(late.is_ready());
+  EXPECT_THROW(late.get(), topos::deadline_exceeded);
+  hold.open();
+  EXPECT_EQ(b.stats().expired, 1U);
+}
+
+TEST(submit, is_blocked_by_a_full_queue_until_it_is_withdrawn) {
+  gate hold;
+  topos::batcher<int, int> b(
+      [&](std::span<const int> batch) {
+        hold.pass();
+        return twice(batch);
+      },
+      {.max_batch_size = 1, .queue_capacity = 1});
+  auto busy = b.submit(1);
+  hold.await(1);
+  auto waiting = b.submit(2);
+  std::stop_source stop;
+  std::thread other([&] { stop.request_stop(); });
+  auto stopped = b.submit(3, {.stop = stop.get_token()});
+  other.join();
+  EXPECT_THROW(stopped.get(), topos::cancelled);
+  hold.open();
 }
 
 TEST(submit, can_be_withdrawn_while_it_waits) {
@@ -292,6 +380,50 @@ TEST(submit, pushes_the_oldest_of_the_least_urgent_out_where_told) {
   EXPECT_EQ(busy.get(), 2);
   EXPECT_EQ(b.stats().shed, 1U);
   EXPECT_EQ(b.stats().pending(), 0U);
+}
+
+TEST(submit, sheds_nothing_where_there_is_no_room_even_so) {
+  gate hold;
+  topos::batcher<std::vector<char>, int> b(
+      [&](std::span<const std::vector<char>> batch) {
+        hold.pass();
+        return std::vector<int>(batch.size(), 1);
+      },
+      {.max_batch_size = 1, .queue_bytes = 1000, .full = topos::when_full::shed_oldest});
+  auto busy = b.submit({});
+  hold.await(1);
+  auto waiting = b.submit({});
+  const auto requests = b.requests(std::vector<std::vector<char>>(1));
+  EXPECT_THROW(b.submit(std::vector<char>(5000)).get(), topos::rejected);
+  EXPECT_EQ(b.stats().shed, 0U);
+  hold.open();
+  EXPECT_EQ(waiting.get(), 1);
+}
+
+TEST(submit, lets_go_of_what_is_shed) {
+  topos::batcher<std::shared_ptr<int>, int> b(
+      [](std::span<const std::shared_ptr<int>> batch) { return std::vector<int>(batch.size()); },
+      {.queue_capacity = 1, .full = topos::when_full::shed_oldest, .hold_until = 9});
+  const auto owned = std::make_shared<int>(1);
+  auto old = b.submit(owned);
+  auto newer = b.submit(nullptr);
+  EXPECT_TRUE(old.is_ready());
+  EXPECT_EQ(owned.use_count(), 1);
+}
+
+TEST(submit, lets_go_of_results_that_nobody_wants) {
+  gate hold;
+  const auto owned = std::make_shared<int>(1);
+  topos::batcher<int, std::shared_ptr<int>> b([&](std::span<const int> batch) {
+    hold.pass();
+    return std::vector<std::shared_ptr<int>>(batch.size(), owned);
+  });
+  auto f = b.submit(1);
+  hold.await(1);
+  EXPECT_TRUE(f.cancel());
+  hold.open();
+  EXPECT_TRUE(b.drain());
+  EXPECT_EQ(owned.use_count(), 1);
 }
 
 TEST(submit, is_bounded_by_bytes) {

@@ -77,7 +77,7 @@ class batch_queue : public work_lane,
                                                             options_.max_batch_cost, " at most"))));
       return future<Out>(made);
     }
-    enqueue(made, how.stop.stop_requested());
+    enqueue(made, how.stop);
     if (how.stop.stop_possible())
       static_cast<void>(
           made->stop.emplace(std::move(how.stop), typename entry::on_stop{made.get()}));
@@ -134,7 +134,7 @@ class batch_queue : public work_lane,
     ending of;
     if (!take_back(what, &statistics::expired, of)) return;
     tell(what, of, was_late());
-    of.unwanted.request_stop();
+    if (of.unwanted.stop_possible()) stop_request::post(std::move(of.unwanted));
   }
 
   [[nodiscard]] statistics stats() const {
@@ -243,17 +243,21 @@ class batch_queue : public work_lane,
     end_unstarted(what, std::move(why));
   }
 
+  // Beside what waits, or what would wait where that is given.
   [[nodiscard]] bool has_room(std::size_t items, std::size_t bytes) const noexcept {
+    return has_room(items, bytes, waiting(), line_.bytes());
+  }
+  [[nodiscard]] bool has_room(std::size_t items, std::size_t bytes, std::size_t items_there,
+                              std::size_t bytes_there) const noexcept {
     const auto fits = [](std::size_t has, std::size_t more, std::size_t most) {
       return more <= most && has <= most - more;
     };
-    return waiting() == 0 ||
-           (fits(waiting(), items, options_.queue_capacity) &&
-            (options_.queue_bytes == 0 || fits(line_.bytes(), bytes, options_.queue_bytes)));
+    return items_there == 0 ||
+           (fits(items_there, items, options_.queue_capacity) &&
+            (options_.queue_bytes == 0 || fits(bytes_there, bytes, options_.queue_bytes)));
   }
 
-  // `withdrawn`: before it came.
-  void enqueue(const entry_ptr& made, bool withdrawn) {
+  void enqueue(const entry_ptr& made, const std::stop_token& stop) {
     list victims;
     list over;
     std::exception_ptr refusal;
@@ -263,17 +267,18 @@ class batch_queue : public work_lane,
       const auto room = [&] { return has_room(1, made->bytes); };
       if (options_.full == when_full::block) {
         try {
-          schedule_->admit(lock, room);
+          schedule_->admit(lock, room, made->deadline, stop);
         } catch (const rejected&) {
           refusal = std::current_exception();
         }
       } else {
         schedule_->require_open();
-        while (options_.full == when_full::shed_oldest && !room()) {
-          entry_ptr victim = line_.pop_least(over);
-          if (!victim) break;
-          ++statistics_.shed;
-          victims.push_back(std::move(victim));
+        // Requests are not shed: beside them there may be no room even so.
+        if (options_.full == when_full::shed_oldest && has_room(1, made->bytes, requested_, 0)) {
+          while (!room()) {
+            victims.push_back(line_.pop_least(over));
+            ++statistics_.shed;
+          }
         }
         if (victims.size() != 0) schedule_->will_end();
         if (!room())
@@ -286,21 +291,22 @@ class batch_queue : public work_lane,
       } else {
         ++statistics_.submitted;
         made->enqueued = now;
+        // What comes between the first and the one that closes the batch changes nothing.
+        bool changes = statistics_.submitted == options_.hold_until;
         if (made->deadline <= now) {
           made->at = phase::ended;
           ++statistics_.expired;
           refusal = was_late();
-        } else if (withdrawn) {
+        } else if (stop.stop_requested()) {
           made->at = phase::ended;
           ++statistics_.cancelled;
           refusal = was_cancelled("the item was withdrawn");
         } else {
           line_.push(made);
           if (made->deadline != time_point::max()) schedule_->watch(made->deadline, made);
-          // What comes between the first and the one that closes the batch changes nothing.
-          notify = schedule_->work_came() && (line_.size() == 1 || line_.is_full() ||
-                                              statistics_.submitted == options_.hold_until);
+          changes = changes || line_.size() == 1 || line_.is_full();
         }
+        notify = schedule_->work_came() && changes;
       }
     }
     schedule_->wake(notify);

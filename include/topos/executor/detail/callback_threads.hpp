@@ -8,7 +8,10 @@
 #include <cstddef>
 #include <exception>
 #include <mutex>
+#include <new>
+#include <stop_token>
 #include <thread>
+#include <utility>
 
 namespace topos::detail {
 
@@ -123,6 +126,27 @@ class callback_threads {
   std::size_t threads_ = 0;  // that there are
   std::size_t idle_ = 0;     // that run none
   std::size_t running_ = 0;  // that are in one
+};
+
+/// Asks to stop on a thread for callbacks, for a thread that must not wait for what is called then.
+class stop_request final : continuation {
+ public:
+  static void post(std::stop_source source) noexcept {
+    if (auto* const made = new (std::nothrow) stop_request(source))
+      callback_threads::all().post(*made);
+    else
+      source.request_stop();
+  }
+
+ private:
+  explicit stop_request(std::stop_source source) noexcept : source_(std::move(source)) {}
+
+  void run() noexcept override {
+    source_.request_stop();
+    delete this;
+  }
+
+  std::stop_source source_;
 };
 
 }  // namespace topos::detail

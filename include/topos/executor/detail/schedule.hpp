@@ -94,17 +94,25 @@ class schedule {
   /// True on a thread that runs a batch of this schedule's.
   [[nodiscard]] bool serves_here() const noexcept { return serving() == this; }
 
-  /// Blocks a producer until `has_room()`; throws `topos::error` once the executor shuts down.
+  /// Blocks a producer until `has_room()`, or until its own time is over or it is asked to stop;
+  /// throws `topos::error` once the executor shuts down.
   template <class HasRoom>
-  void admit(std::unique_lock<std::mutex>& lock, HasRoom has_room) {
-    if (!stopping_ && !lost_ && !has_room()) {
+  void admit(std::unique_lock<std::mutex>& lock, HasRoom has_room,
+             time_point until = time_point::max(), const std::stop_token& stop = {}) {
+    const auto blocks = [&] {
+      return !stopping_ && !lost_ && !has_room() && !stop.stop_requested() &&
+             (until == time_point::max() || time_.now() < until);
+    };
+    if (blocks()) {
       if (serves_here()) {
         throw rejected(
             "executor: the queue is full, and a model that waits for room in it would wait for "
             "itself");
       }
       ++blocked_;
-      room_.wait(lock, [&] { return stopping_ || lost_ || has_room(); });
+      do {
+        sleep_blocked(lock, blocks, until, stop);
+      } while (blocks());
       // The last thing that a blocked producer needs of this object is its lock: see stop().
       if (--blocked_ == 0 && stopping_) unblocked_.notify_all();
     }
@@ -251,6 +259,28 @@ class schedule {
     ++count;
     wait(busy ? landed_ : work_);
     --count;
+  }
+
+  template <class Blocks>
+  void sleep_blocked(std::unique_lock<std::mutex>& lock, Blocks blocks, time_point until,
+                     const std::stop_token& stop) {
+    lock.unlock();
+    {
+      // What it calls takes the lock, perhaps at once; and its end waits for that.
+      const std::stop_callback asked(stop, [this] {
+        const auto guard = this->lock();
+        room_.notify_all();
+      });
+      lock.lock();
+      while (blocks()) {
+        if (until == time_point::max())
+          room_.wait(lock);
+        else
+          time_.wait_until(lock, room_, until);
+      }
+      lock.unlock();
+    }
+    lock.lock();
   }
 
   void work_ended() noexcept {

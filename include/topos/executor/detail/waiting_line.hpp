@@ -206,14 +206,15 @@ class waiting_line {
     to.late.push_back(std::move(e));
   }
 
-  // An item counts as if it had come earlier by what its priority is worth.
+  // An item counts as if it had come earlier by what its priority is worth, which alone may be more
+  // than a time can hold: what one came later is compared for each level that it is above.
   [[nodiscard]] bool is_before(const entry& a, const entry& b) const noexcept {
-    const auto counted_from = [&](const entry& e) {
-      return e.enqueued - options_.ageing * static_cast<std::int64_t>(e.priority);
-    };
-    const auto x = counted_from(a);
-    const auto y = counted_from(b);
-    return x < y || (x == y && a.priority > b.priority);
+    if (a.priority == b.priority) return a.enqueued < b.enqueued;
+    if (a.priority < b.priority) return !is_before(b, a);
+    const auto later = a.enqueued - b.enqueued;
+    const auto levels = static_cast<std::int64_t>(a.priority - b.priority);
+    return later / levels < options_.ageing ||
+           (later / levels == options_.ageing && later % levels <= later.zero());
   }
 
   // Those that wait, in the order of their turns, as many as are looked through.
