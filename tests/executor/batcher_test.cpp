@@ -35,15 +35,36 @@ std::vector<int> twice_or_throw(std::span<const int> batch) {
   return twice(batch);
 }
 
+struct move_only {
+  std::unique_ptr<int> factor = std::make_unique<int>(3);
+  std::vector<int> operator()(std::span<const int> batch) const {
+    std::vector<int> results;
+    for (const int item : batch) results.push_back(*factor * item);
+    return results;
+  }
+};
+
 static_assert(topos::batch_callable<decltype(&twice), int, int>);
 static_assert(!topos::batch_callable<decltype(&twice), std::string, int>);
 static_assert(!topos::batch_callable<int (*)(int), int, int>);
+static_assert(topos::batch_callable<move_only, int, int>);
 static_assert(!std::is_move_constructible_v<topos::batcher<int, int>>);
 
 TEST(batcher, runs_one_item_as_a_batch_of_one) {
   topos::batcher<int, int> b(twice);
   EXPECT_EQ(b.submit(21).get(), 42);
   EXPECT_EQ(b.stats(), (topos::statistics{.submitted = 1, .done = 1, .batch_sizes = {{1, 1}}}));
+}
+
+TEST(batcher, takes_a_callable_that_can_only_be_moved) {
+  topos::batcher<int, int> b(move_only{});
+  EXPECT_EQ(b.submit(4).get(), 12);
+}
+
+// It is asked for no form that its body would not compile for.
+TEST(batcher, takes_a_generic_callable) {
+  topos::batcher<int, int> b([](auto batch, auto...) { return twice(batch); });
+  EXPECT_EQ(b.submit(4).get(), 8);
 }
 
 TEST(batcher, gathers_what_comes_while_it_is_busy) {

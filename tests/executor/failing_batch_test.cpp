@@ -193,6 +193,25 @@ TEST(failing_batch, of_outcomes_that_cannot_be_moved_fails_them_alone) {
   EXPECT_EQ(neighbour.get().value, 2);
 }
 
+TEST(failing_batch, fails_items_that_cannot_be_moved_alone) {
+  unmovable::stuck = false;
+  topos::batcher<unmovable, int> b(
+      [](std::span<const unmovable> batch) {
+        std::vector<int> results;
+        for (const unmovable& item : batch) results.push_back(2 * item.value);
+        return results;
+      },
+      {.hold_until = 3});
+  auto first = b.submit(unmovable(1));
+  auto stuck = b.submit(unmovable(bad));
+  unmovable::stuck = true;
+  auto last = b.submit(unmovable(3));
+  EXPECT_EQ(first.get(), 2);
+  EXPECT_THROW(stuck.get(), std::runtime_error);
+  EXPECT_EQ(last.get(), 6);
+  EXPECT_EQ(b.stats().failed, 1U);
+}
+
 TEST(failing_batch, of_a_lost_device_fails_items_that_cannot_be_moved_to_another) {
   unmovable::stuck = false;
   std::atomic<int> calls = 0;

@@ -30,7 +30,7 @@ namespace topos {
 /// A callable on a batch of items that returns as many results, in order, in one of the forms of
 /// `batch_function`.
 template <class F, class In, class Out, class Parameters = no_parameters>
-concept batch_callable = std::copy_constructible<F> &&
+concept batch_callable = std::move_constructible<F> &&
     (detail::returns_results<F, In, Out, Parameters> ||
      detail::fills_results<F, In, Out, Parameters> ||
      detail::computes_rows<F, In, Out, Parameters>);

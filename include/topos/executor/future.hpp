@@ -149,6 +149,9 @@ class [[nodiscard]] future {
   template <std::invocable<T> F>
   auto then(F f, std::source_location where = std::source_location::current()) && {
     using out = detail::never_void<std::invoke_result_t<F, T>>;
+    static_assert(future_value<out>,
+                  "topos::future::then: what the function returns must be an object that can be "
+                  "moved, or nothing; not a reference");
     static_cast<void>(state(where));
     return future<out>(
         detail::chained<T, F, out>::start(std::exchange(state_, nullptr), std::move(f)));

@@ -3,9 +3,12 @@
 
 /// The forms that a function on batches can have, and one call for all of them.
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
+#include <exception>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <span>
 #include <stop_token>
@@ -130,6 +133,21 @@ struct batch_results {
   std::unique_ptr<detail::flight<Out>> flight;  // that will bring the values, if there is one
 
   [[nodiscard]] std::size_t size() const noexcept { return each ? outcomes.size() : values.size(); }
+
+  /// Moves all to the end of others, or says what the first failed with.
+  [[nodiscard]] std::exception_ptr append_to(std::vector<Out>& to) {
+    if (each) {
+      for (outcome<Out>& one : outcomes) {
+        if (!one) return std::move(one).failure();
+        to.push_back(std::move(one.value()));
+      }
+    } else if (to.empty()) {
+      to = std::move(values);
+    } else {
+      std::move(values.begin(), values.end(), std::back_inserter(to));
+    }
+    return nullptr;
+  }
 };
 
 /// How a callable takes what follows its first arguments.
@@ -175,17 +193,6 @@ template <class F, class In, class Out, class Parameters>
 inline constexpr bool fills_results = std::default_initializable<Out>&&
     takes_further<F, Parameters, std::span<const In>, std::span<Out>>;
 
-// What a function of rows takes; of other items, what nothing takes.
-struct no_rows {};
-template <class In>
-struct rows_argument {
-  using type = no_rows;
-};
-template <class T, std::size_t R>
-struct rows_argument<tensor<T, R>> {
-  using type = const tensor<T, R + 1>&;
-};
-
 template <class F, class In, class Out, class Parameters>
 inline constexpr bool computes_rows = false;
 template <class F, class T, std::size_t R, class U, std::size_t S, class Parameters>
@@ -193,12 +200,19 @@ inline constexpr bool computes_rows<F, tensor<T, R>, tensor<U, S>, Parameters> =
     std::convertible_to<typename result_with_further<F, Parameters, const tensor<T, R + 1>&>::type,
                         tensor<U, S + 1>>;
 
+template <class F, class In, class Out, class Parameters>
+[[nodiscard]] consteval bool rows_can_stop() {
+  if constexpr (computes_rows<F, In, Out, Parameters>)
+    return takes_stop<F, Parameters, const batch_tensor<In>&>;
+  else
+    return false;  // and a generic callable is not asked, as its body might not compile
+}
+
 /// Whether the callable is told when nobody wants its results any more.
 template <class F, class In, class Out, class Parameters>
 inline constexpr bool can_stop = takes_stop<F, Parameters, std::span<const In>> ||
                                  takes_stop<F, Parameters, std::span<const In>, std::span<Out>> ||
-                                 (computes_rows<F, In, Out, Parameters> &&
-                                  takes_stop<F, Parameters, typename rows_argument<In>::type>);
+                                 rows_can_stop<F, In, Out, Parameters>();
 
 /// Calls it in the form that it has. A function of tensors leaves a flight.
 template <class In, class Out, class Parameters, class F>

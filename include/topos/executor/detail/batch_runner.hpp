@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <exception>
 #include <functional>
-#include <iterator>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -83,7 +82,7 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
     lock.unlock();
     while (const entry_ptr e = with.batch.late.pop_front()) end_unstarted(*e, was_late());
     with.batch.over.clear();
-    std::exception_ptr failure = whole ? nullptr : hold_items(with);
+    std::exception_ptr failure = whole ? nullptr : hold_items(with, slot);
     if (!failure && !with.all().empty()) {
       failure = begin(with, slot, with.all());
       if (!failure && with.made.flight) {
@@ -152,17 +151,25 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
     return cost;
   }
 
-  // Moves the items of submissions together. Where one cannot be, says why.
-  [[nodiscard]] static std::exception_ptr hold_items(scratch& with) noexcept {
+  // Moves the items of submissions together. One that cannot be moved fails by itself; where there
+  // is no memory for them, says so.
+  [[nodiscard]] std::exception_ptr hold_items(scratch& with, std::size_t slot) noexcept {
+    auto& entries = with.batch.entries;
     try {
-      with.items.reserve(with.batch.entries.size());
-      for (const entry_ptr& e : with.batch.entries) {
-        with.items.push_back(std::move(*e->item));
-        e->item.reset();
-      }
-    } catch (...) {  // or no memory for it
+      with.items.reserve(entries.size());
+    } catch (...) {
       return std::current_exception();
     }
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      try {
+        with.items.push_back(std::move(*entries[i]->item));
+        entries[i]->item.reset();
+      } catch (...) {
+        entries[i]->item.reset();
+        hand_out(with, slot, i, i + 1, std::current_exception());
+      }
+    }
+    if (with.items.size() < entries.size()) std::erase(entries, nullptr);
     return nullptr;
   }
 
@@ -185,6 +192,7 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
     } catch (...) {  // no memory to put results together
       failure = std::current_exception();
     }
+    with.made = {};
     const bool is_lost = failure && kind_of(failure) == failure_kind::lost;
     // Freed before the results are handed out: whoever sees them may count on it.
     if (!is_lost) std::vector<In>().swap(what->storage);
@@ -217,20 +225,7 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
   [[nodiscard]] std::exception_ptr fulfil(scratch& with, std::size_t slot,
                                           std::span<const In> items, std::vector<Out>& made,
                                           std::exception_ptr failure) {
-    if (!failure) {
-      if (with.made.each) {
-        for (outcome<Out>& each : with.made.outcomes) {
-          if (!each) return std::move(each).failure();
-          made.push_back(std::move(each).value());
-        }
-      } else if (made.empty()) {
-        made = std::move(with.made.values);
-      } else {
-        std::move(with.made.values.begin(), with.made.values.end(), std::back_inserter(made));
-      }
-      with.made = {};
-      return nullptr;
-    }
+    if (!failure) return with.made.append_to(made);
     if (items.size() < 2 || kind_of(failure) != failure_kind::no_memory ||
         batches_[slot].stop.stop_requested())
       return failure;

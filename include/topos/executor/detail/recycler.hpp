@@ -90,7 +90,9 @@ struct recycling_allocator {
   recycling_allocator(const recycling_allocator<U, Owner>& other) noexcept : from(other.from) {}
 
   [[nodiscard]] T* allocate(std::size_t count) {
-    static_assert(alignof(T) <= 64);
+    static_assert(alignof(T) <= 64,
+                  "topos: items, results and parameters of an executor are aligned to 64 bytes at "
+                  "most; put one that needs more behind a pointer");
     return static_cast<T*>(from->take(count * sizeof(T)));
   }
   void deallocate(T* block, std::size_t count) noexcept { from->give(block, count * sizeof(T)); }
