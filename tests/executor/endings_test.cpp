@@ -269,6 +269,7 @@ TEST(endings, are_not_awaited_inside_of_a_model) {
       {.devices = {topos::cpu()}, .hold_until = 1});
   self = &b;
   EXPECT_EQ(b.submit(4).get(), 8);
+  EXPECT_EQ(b.submit(5).get(), 10);  // it is still open
 }
 
 }  // namespace endings_test

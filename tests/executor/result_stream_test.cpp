@@ -341,6 +341,19 @@ TEST(result_stream, that_is_dropped_asks_its_requests_to_stop) {
   EXPECT_EQ(b.stats().done, 3U);
 }
 
+TEST(result_stream, is_refused_inside_of_the_only_replica) {
+  for (const auto order : {topos::result_order::ordered, topos::result_order::as_completed}) {
+    batcher* self = nullptr;
+    batcher b([&](std::span<const int> batch) {
+      EXPECT_THROW(static_cast<void>(collect(self->map(numbers(9), {.order = order}))),
+                   topos::error);
+      return twice(batch);
+    });
+    self = &b;
+    EXPECT_EQ(b.submit(1).get(), 2);
+  }
+}
+
 TEST(result_stream, shows_its_progress) {
   std::ostringstream out;
   topos::manual_time time;

@@ -145,6 +145,12 @@ class batch_queue : public work_lane,
   [[nodiscard]] std::size_t replicas() const noexcept override {
     return slots::replica_of(batches_.size());
   }
+  void forbid_waiting_here() const override {
+    if (!schedule_->serves_here()) return;
+    const auto lock = schedule_->lock();
+    if (schedule_->replicas() == 1)
+      throw error(concat(name_, ": a model that waits for its only replica waits for itself"));
+  }
   [[nodiscard]] const time_source& time() const noexcept { return schedule_->time(); }
 
   [[nodiscard]] std::optional<time_point> due(bool draining, bool busy) const override {

@@ -6,8 +6,10 @@
 #include <chrono>
 #include <exception>
 #include <memory>
+#include <topos/core/error.hpp>
 #include <topos/executor/detail/schedule.hpp>
 #include <topos/executor/errors.hpp>
+#include <topos/executor/time_source.hpp>
 
 namespace topos::detail {
 
@@ -22,8 +24,11 @@ concept warms_up = requires(Model& model) {
 class executor_core {
  public:
   /// Takes no more work, starts what waits at once, without waiting for full batches, and blocks
-  /// until all has ended; says whether it had by the deadline, by the executor's time.
+  /// until all has ended; says whether it had by the deadline, by the executor's time. Throws
+  /// `topos::error` inside a model, and does nothing there.
   [[nodiscard]] bool drain(time_source::time_point deadline = time_source::time_point::max()) {
+    if (schedule_->serves_here())
+      throw error("executor: a model that waits for all work waits for itself");
     schedule_->stop();
     return schedule_->wait_idle(deadline);
   }

@@ -57,9 +57,10 @@ class request_window {
   request_window(const request_window&) = delete;
   request_window& operator=(const request_window&) = delete;
 
-  /// The next request in order, or null after the last, when all have ended. Throws what the source
-  /// has thrown, after the requests of the items before that.
-  [[nodiscard]] request_ptr next() {
+  /// The next request in order, or null after the last, when all have ended; `awaited`: the caller
+  /// is about to wait for it. Throws what the source has thrown, after the requests of the items
+  /// before that.
+  [[nodiscard]] request_ptr next(bool awaited) {
     fill();
     while (ahead_.empty() && !ended_) {
       // The consumer has left as many requests running as there may be.
@@ -78,6 +79,7 @@ class request_window {
       return nullptr;
     }
     if (signal_) bring_forward();
+    if (awaited && !ahead_.front()->is_ready()) queue_->forbid_waiting_here();
     request_ptr first = std::move(ahead_.front());
     ahead_.pop_front();
     given_.push_back(first);
@@ -144,6 +146,7 @@ class request_window {
                                       [](const request_ptr& r) { return r->is_ready(); });
       if (ended != ahead_.end())
         return static_cast<void>(std::rotate(ahead_.begin(), ended, ended + 1));
+      queue_->forbid_waiting_here();
       signal_->wait_beyond(seen);
     }
   }

@@ -94,6 +94,9 @@ class schedule {
   /// True on a thread that runs a batch of this schedule's.
   [[nodiscard]] bool serves_here() const noexcept { return serving() == this; }
 
+  /// How many replicas are left. The lock is held.
+  [[nodiscard]] std::size_t replicas() const noexcept { return replicas_; }
+
   /// Blocks a producer until `has_room()`, or until its own time is over or it is asked to stop;
   /// throws `topos::error` once the executor shuts down.
   template <class HasRoom>
@@ -214,7 +217,6 @@ class schedule {
 
   /// Blocks until all work has ended, or the executor's time comes to `until`; says whether it has.
   [[nodiscard]] bool wait_idle(time_point until) {
-    if (serves_here()) throw error("executor: a model that waits for all work waits for itself");
     std::unique_lock lock(mutex_);
     ++watched_;
     while (!all_has_ended() && time_.now() < until) time_.wait_until(lock, ended_, until);

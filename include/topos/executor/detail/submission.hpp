@@ -118,6 +118,8 @@ class request_queue {
   /// whether it ended it.
   virtual bool cancel(const request_ptr& what) noexcept = 0;
   [[nodiscard]] virtual std::size_t replicas() const noexcept = 0;
+  /// Throws on the thread of the only replica, which would wait for itself.
+  virtual void forbid_waiting_here() const = 0;
 
  protected:
   ~request_queue() = default;
