@@ -56,6 +56,26 @@ batches batched(const std::vector<int>& items, topos::executor_options options,
   return made;
 }
 
+TEST(submit, takes_batches_of_any_size) {
+  EXPECT_EQ(batched({1, 2}, {.max_batch_size = std::size_t{1} << 62U, .priority_levels = 2}),
+            (batches{{1, 2}}));
+}
+
+struct incomparable {
+  int number = 0;
+  bool operator==(const incomparable&) const { throw std::domain_error("cannot be compared"); }
+};
+
+TEST(submit, lets_parameters_that_cannot_be_compared_share_no_batch) {
+  topos::batcher<int, int, incomparable> b(
+      [](std::span<const int> batch, const incomparable&) { return twice(batch); },
+      {.hold_until = 2});
+  auto first = b.submit(1);
+  auto second = b.submit(2);
+  EXPECT_EQ(first.get() + second.get(), 6);
+  EXPECT_EQ(b.stats().batch_sizes, (histogram{{1, 2}}));
+}
+
 TEST(submit, starts_nothing_before_as_many_are_there_as_told) {
   topos::batcher<int, int> b(twice, {.max_batch_size = 4, .hold_until = 10});
   std::vector<topos::future<int>> futures;

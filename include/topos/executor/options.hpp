@@ -49,7 +49,8 @@ struct executor_options {
   std::chrono::nanoseconds max_delay{0};
   /// Items that wait, for each endpoint. A request larger than this waits until nothing else does.
   std::size_t queue_capacity = 4096;
-  /// Bytes of the items that wait, with what their own `data()` holds; 0: any number.
+  /// Bytes of the items submitted one by one that wait, with what their own `data()` holds; 0: any
+  /// number. Those of streams are not counted: there are two requests of each for each replica.
   std::size_t queue_bytes = 0;
   when_full full = when_full::block;
   /// The batch function may be called again with items that it has been called with: where it

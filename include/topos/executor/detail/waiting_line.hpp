@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <topos/executor/detail/entry_list.hpp>
 #include <topos/executor/detail/ring.hpp>
@@ -189,7 +190,7 @@ class waiting_line {
       }
       std::size_t cost = 0;
       for (const auto& [distance, e] : to.candidates) {
-        if (!(e->parameters == leader.parameters)) continue;
+        if (!is_alike(*e, leader)) continue;
         if (!fits(to.entries.size(), cost, *e)) {
           if (options_.look_ahead == 0) break;
           continue;  // a cheaper one may follow
@@ -199,6 +200,16 @@ class waiting_line {
       }
     }
     for (auto& level : levels_) forget(level, to.over);
+  }
+
+  // One that cannot be compared shares no batch.
+  [[nodiscard]] static bool is_alike(const entry& e, const entry& leader) noexcept {
+    if (&e == &leader) return true;
+    try {
+      return e.parameters == leader.parameters;
+    } catch (...) {
+      return false;
+    }
   }
 
   void drop_late(selection& to, entry_ptr& e) noexcept {
@@ -219,9 +230,10 @@ class waiting_line {
 
   // Those that wait, in the order of their turns, as many as are looked through.
   void gather(selection& to, time_point now) {
+    constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
     const std::size_t reach = options_.look_ahead != 0
                                   ? std::max(options_.look_ahead, options_.max_batch_size)
-                                  : 4 * options_.max_batch_size;
+                                  : 4 * std::min(options_.max_batch_size, most / 4);
     to.candidates.clear();
     to.cursors.assign(levels_.size(), 0);
     while (to.candidates.size() < reach) {
