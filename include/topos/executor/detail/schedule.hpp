@@ -154,7 +154,8 @@ class schedule {
       return lost;
     };
     for (;;) {
-      const auto [next, earliest] = pick(in_flight != nullptr);
+      const auto [next, due] = pick(in_flight != nullptr);
+      const time_point earliest = due;  // clang captures no structured binding under OpenMP
       if (next != nullptr && (stopping_ || earliest <= time_.now())) {
         virtual_time_ = next->used_;
         const work_lane::ran ran = next->run(lock, stopping_, slot);
