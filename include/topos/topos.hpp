@@ -25,6 +25,7 @@
 #include <topos/expr/operators.hpp>
 #include <topos/expr/reshape.hpp>
 #include <topos/expr/slice.hpp>
+#include <topos/expr/split.hpp>
 #include <topos/expr/views.hpp>
 #include <topos/expr/where.hpp>
 #include <topos/linalg/matmul.hpp>
