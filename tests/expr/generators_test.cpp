@@ -99,6 +99,28 @@ TEST(arange, of_integers_counts) {
   });
 }
 
+TEST(arange, of_large_integers_has_the_length_of_their_distance) {
+  using u64 = std::uint64_t;
+  constexpr std::int64_t big = std::int64_t{1} << 60;
+  constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  on_each_device([&](topos::device d) {
+    EXPECT_EQ(values_of(eval(arange<std::int64_t>(big, big + 3, 1, d))),
+              (std::vector<std::int64_t>{big, big + 1, big + 2}));
+    EXPECT_EQ(values_of(eval(arange<u64>(~u64{0} - 3, ~u64{0}, 2, d))),
+              (std::vector<u64>{~u64{0} - 3, ~u64{0} - 1}));
+    EXPECT_EQ(values_of(eval(arange<std::int64_t>(least, most, most, d))),
+              (std::vector<std::int64_t>{least, -1, most - 1}));
+    EXPECT_EQ(values_of(eval(arange<std::int64_t>(most, least, least, d))),
+              (std::vector<std::int64_t>{most, -1}));
+    EXPECT_EQ(values_of(eval(arange<int>(2147483647, -2147483647 - 1, -1073741824, d))),
+              (std::vector<int>{2147483647, 1073741823, -1, -1073741825}));
+  });
+  EXPECT_EQ(arange<std::int64_t>(0, 9007199254740993).shape()[0], 9007199254740993);
+  EXPECT_EQ(arange<std::int64_t>(most).shape()[0], most);
+  EXPECT_THROW(static_cast<void>(arange<std::int64_t>(least, most)), topos::invalid_argument);
+}
+
 TEST(generators, are_on_a_device_and_read_no_memory) {
   on_each_device([](topos::device d) {
     std::vector<topos::buffer> reads;

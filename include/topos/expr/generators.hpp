@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <topos/core/promotion.hpp>
 #include <topos/device/default_device.hpp>
 #include <topos/expr/expression.hpp>
+#include <topos/expr/operations.hpp>
 
 namespace topos {
 
@@ -80,10 +82,33 @@ struct arange_elements {
     } else if constexpr (std::floating_point<T>) {
       return start + lane::rounded(static_cast<T>(o) * step);
     } else {
-      return static_cast<T>(start + static_cast<T>(o) * step);
+      return add_op{}(start, multiply_op{}(static_cast<T>(o), step));
     }
   }
 };
+
+// How many numbers an arange has, if that is finite and fits. Of integers it is counted as unsigned
+// ones of 64 bits, where the distance of any two is exact.
+template <class T>
+[[nodiscard]] std::optional<index_t> arange_count(T start, T stop, T step) {
+  if (step == T(0)) return std::nullopt;
+  if constexpr (std::integral<T>) {
+    const bool up = step > T(0);
+    if (up ? start >= stop : start <= stop) return 0;
+    const auto from = static_cast<std::uint64_t>(up ? start : stop);
+    const auto to = static_cast<std::uint64_t>(up ? stop : start);
+    const auto by = static_cast<std::uint64_t>(step);
+    const std::uint64_t whole_steps = (to - from - 1) / (up ? by : 0 - by);
+    constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<index_t>::max());
+    if (whole_steps >= most) return std::nullopt;
+    return static_cast<index_t>(whole_steps + 1);
+  } else {
+    const double count = std::ceil((static_cast<double>(stop) - static_cast<double>(start)) /
+                                   static_cast<double>(step));
+    if (!(count < 9e18)) return std::nullopt;  // NaN too
+    return count < 0 ? 0 : static_cast<index_t>(count);
+  }
+}
 
 /// start + o * step, and stop itself at the end: NumPy's linspace.
 template <class T>
@@ -134,14 +159,12 @@ template <element T>
 [[nodiscard]] auto arange(std::type_identity_t<T> start, std::type_identity_t<T> stop,
                           std::type_identity_t<T> step = T(1), device d = default_device::current(),
                           std::source_location where = std::source_location::current()) {
-  const double count = std::ceil((static_cast<double>(stop) - static_cast<double>(start)) /
-                                 static_cast<double>(step));
-  if (step == T(0) || !(count < 9e18)) {
-    throw invalid_argument(detail::concat("arange: from ", start, " to ", stop, " by ", step),
+  const std::optional<index_t> count = detail::arange_count<T>(start, stop, step);
+  if (!count) {
+    throw invalid_argument(detail::concat("arange: from ", +start, " to ", +stop, " by ", +step),
                            where);
   }
-  return detail::generated(detail::arange_elements<T>{start, step},
-                           shape<1>{count < 0 ? 0 : static_cast<index_t>(count)}, d);
+  return detail::generated(detail::arange_elements<T>{start, step}, shape<1>{*count}, d);
 }
 /// 0, 1, ... up to, not including, stop.
 template <element T>
