@@ -104,6 +104,25 @@ TEST(clip, holds_between_bounds) {
   });
 }
 
+TEST(clip, promotes_its_bounds) {
+  on_each_device([](topos::device d) {
+    const auto n = vector_on<int>(d, {0, 1, 2, 3, 4});
+    const auto halves = vector_on<topos::f16>(d, {topos::f16(2.5f)});
+    const auto low = vector_on<double>(d, {0.25});
+
+    const auto e = clip(n, 0.5, 2.5);
+    static_assert(std::is_same_v<decltype(e)::value_type, float>);
+    static_assert(std::is_same_v<decltype(clip(n, 0.5, halves))::value_type, topos::f16>);
+    static_assert(std::is_same_v<decltype(clip(n, halves, 0.5))::value_type, topos::f16>);
+    static_assert(std::is_same_v<decltype(clip(n, low, 4))::value_type, double>);
+    static_assert(std::is_same_v<decltype(clip(halves, 0.5, 2.5))::value_type, topos::f16>);
+    static_assert(std::is_same_v<decltype(clip(n, 1, 3))::value_type, int>);
+
+    EXPECT_EQ(values_of(eval(e)), (std::vector<float>{0.5f, 1, 2, 2.5f, 2.5f}));
+    EXPECT_EQ(values_of(eval(clip(n, low, 3))), (std::vector<double>{0.25, 1, 2, 3, 3}));
+  });
+}
+
 struct scaled_difference {
   float factor;
   KOKKOS_FUNCTION float operator()(float a, int b) const {

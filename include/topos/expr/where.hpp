@@ -26,12 +26,32 @@ template <operand C, detail::scalar A, detail::scalar B>
                            detail::node_as<T>(a), detail::node_as<T>(b));
 }
 
-/// The elements held between two bounds, which are scalars, tensors or expressions.
+namespace detail {
+
+template <class T, class X>
+struct type_with {
+  using type = weak_promote_t<T, X>;
+};
+template <class T, operand X>
+struct type_with<T, X> {
+  using type = promote_t<T, value_of_t<X>>;
+};
+
+// Arrays come first: a scalar takes the type that they have in common.
+template <class X, class Low, class High>
+struct clipped_type : type_with<typename type_with<value_of_t<X>, Low>::type, High> {};
+template <class X, scalar Low, operand High>
+struct clipped_type<X, Low, High> : clipped_type<X, High, Low> {};
+
+}  // namespace detail
+
+/// The elements held between two bounds, which are scalars, tensors or expressions; all three
+/// promote as in an operation.
 template <operand X, class Low, class High>
 [[nodiscard]] auto clip(const X& x, const Low& low, const High& high,
                         std::source_location where = std::source_location::current()) {
-  using T = detail::value_of_t<X>;
-  return detail::make_node("clip", where, detail::clip_op{}, detail::as_node(x),
+  using T = typename detail::clipped_type<X, Low, High>::type;
+  return detail::make_node("clip", where, detail::clip_op{}, detail::node_as<T>(x),
                            detail::node_as<T>(low), detail::node_as<T>(high));
 }
 
