@@ -62,6 +62,18 @@ TEST(take, counts_negative_indices_from_the_end_and_clamps_others) {
   });
 }
 
+TEST(take, clamps_the_largest_natural_numbers_to_the_last) {
+  on_each_device([](topos::device d) {
+    const auto table = vector_on<int>(d, {1, 2, 3});
+    constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+    const auto wide = vector_on<std::uint64_t>(d, {0, 2, 3, most / 2, most / 2 + 1, most});
+    const auto narrow = vector_on<std::uint8_t>(d, {1, 3, 255});
+
+    EXPECT_EQ(values_of(eval(take(table, wide))), (std::vector<int>{1, 3, 3, 3, 3, 3}));
+    EXPECT_EQ(values_of(eval(take(table, narrow))), (std::vector<int>{2, 3, 3}));
+  });
+}
+
 TEST(take, without_indices_is_empty) {
   on_each_device([](topos::device d) {
     const auto table = tensor_on<2>(d, {2, 5000}, support::varied(10'000));

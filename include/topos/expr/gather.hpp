@@ -30,9 +30,14 @@ struct gather_row {
 
   // Negative indices count from the end. Others are clamped: a kernel has nobody to tell.
   KOKKOS_FUNCTION index_t picked(index_t j) const {
-    const auto wanted = static_cast<index_t>(indices(index_base + j * index_step));
-    const index_t i = wanted < 0 ? wanted + count : wanted;
-    return (i < 0 ? 0 : i < count ? i : count - 1) * stride;
+    const auto wanted = indices(index_base + j * index_step);
+    auto i = static_cast<index_t>(wanted);
+    if constexpr (std::is_unsigned_v<decltype(wanted)>) {
+      if (wanted > static_cast<std::uint64_t>(count - 1)) i = count - 1;
+    } else if (i < 0) {
+      i = i + count < 0 ? 0 : i + count;
+    }
+    return (i < count ? i : count - 1) * stride;
   }
   KOKKOS_FUNCTION value_type operator[](index_t j) const {
     return table(table_base + j * table_step + picked(j));
