@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <limits>
 #include <numeric>
 #include <string>
@@ -62,6 +63,8 @@ TEST(slice, of_ranges_is_pythons) {
       {{1, far, far}, {1}},
       {{-1, -far, -far}, {6}},
       {{-far, far, 5}, {0, 5}},
+      {{{}, {}, -far - 1}, {6}},
+      {{2, -far - 1, -far - 1}, {2}},
   };
   on_each_device([&](topos::device d) {
     const auto x = support::vector_on(d, counted(7));
@@ -71,6 +74,15 @@ TEST(slice, of_ranges_is_pythons) {
       EXPECT_EQ(values_of(eval(slice(x * 2 - x, cases[i].indices))), cases[i].of_seven) << i;
       EXPECT_TRUE(values_of(eval(slice(none, cases[i].indices))).empty()) << i;
     }
+  });
+}
+
+TEST(slice, of_one_index_takes_any_step) {
+  constexpr index_t far = std::numeric_limits<index_t>::max();
+  on_each_device([&](topos::device d) {
+    const auto x = tensor_on<2>(d, {3, 2}, counted(6));
+    EXPECT_EQ(values_of(eval(slice(x, range{1, {}, far}))), (std::vector<int>{2, 3}));
+    EXPECT_EQ(values_of(eval(slice(x, range{{}, {}, -far}))), (std::vector<int>{4, 5}));
   });
 }
 
@@ -114,6 +126,9 @@ TEST(slice, outside_is_refused_and_names_the_axis) {
       EXPECT_TRUE(contains(message, part)) << message;
     EXPECT_TRUE(contains(message, std::to_string(i))) << message;
   }
+  constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+  EXPECT_TRUE(contains(refusal<topos::out_of_range>([&] { static_cast<void>(slice(x, most)); }),
+                       std::to_string(most)));
   const auto none = topos::zeros<float, 1>({0});
   EXPECT_THROW(static_cast<void>(slice(none, 0)), topos::out_of_range);
 }

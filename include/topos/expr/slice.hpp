@@ -65,8 +65,13 @@ struct resolved_range {
   const index_t first = place(r.start, r.step > 0 ? lowest : highest);
   const index_t stop = place(r.stop, r.step > 0 ? highest : lowest);
   const index_t span = r.step > 0 ? stop - first : first - stop;
-  const index_t by = r.step > 0 ? r.step : -r.step;
-  return {first, r.step, span <= 0 ? 0 : (span - 1) / by + 1};
+  // As unsigned ones, since the lowest step has no negative.
+  const auto step = static_cast<std::size_t>(r.step);
+  const std::size_t by = r.step > 0 ? step : 0 - step;
+  const auto between = static_cast<std::size_t>(std::max<index_t>(span, 1) - 1);
+  const index_t count = span <= 0 ? 0 : static_cast<index_t>(between / by + 1);
+  // One index takes no step, and strides times a long one may not fit.
+  return {first, count > 1 ? r.step : 1, count};
 }
 
 /// The view that indices make of a shape; axes after the last index stay whole.
@@ -114,9 +119,10 @@ class slice_view {
   template <std::integral Index>
   void set(std::size_t axis, const shape<Rank>& extents, Index index, std::source_location where) {
     const auto i = static_cast<index_t>(index);
-    if (i < -extents[axis] || i >= extents[axis]) {
-      throw out_of_range(concat("slice: index ", i, " of axis ", axis, " of ", to_string(extents)),
-                         where);
+    const bool too_large = std::is_unsigned_v<Index> && i < 0;
+    if (too_large || i < -extents[axis] || i >= extents[axis]) {
+      throw out_of_range(
+          concat("slice: index ", +index, " of axis ", axis, " of ", to_string(extents)), where);
     }
     first_[axis] = i < 0 ? i + extents[axis] : i;
     kept_[axis] = false;
