@@ -318,8 +318,8 @@ def write_functions(folder, random):
         a[-30:] = np.abs(a[-30:])
         u, v = a.astype(np.float64), b.astype(np.float64)
         save(folder, f"{name}_binary_functions", [a, b] + [f(u, v).astype(kind) for f in BINARY_FUNCTIONS.values()])
+        save(folder, f"{name}_nextafter", [np.nextafter(a, b)])
         if name in ("float32", "float64"):
-            save(folder, f"{name}_nextafter", [np.nextafter(a, b)])
             c = numbers(random, name, 100)
             save(folder, f"{name}_fma", [c, np.array([exact_fma(*abc) for abc in zip(a, b, c)])])
         x = np.concatenate([[0.0, 1.0, 2.0, np.inf, np.nan], random.uniform(0.05, 4, 60)]).astype(kind)

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <topos/expr/math.hpp>
 #include <vector>
 
@@ -56,6 +57,36 @@ TYPED_TEST(floating_arithmetic, gives_numpys_bits) {
   });
 }
 
+TYPED_TEST(floating_arithmetic, next_number_is_numpys) {
+  using T = TypeParam;
+  const auto ab = rows_of<T>(named<T>("binary_functions"));
+  const auto expected = rows_of<T>(named<T>("nextafter"));
+  on_each_device([&](topos::device d) {
+    const auto a = vector_on(d, ab[0]);
+    const auto b = vector_on(d, ab[1]);
+    expect_same<T>("nextafter", values_of(eval(nextafter(a, b))), expected[0]);
+  });
+}
+
+TYPED_TEST(floating_arithmetic, next_number_passes_zero_and_the_largest) {
+  using T = TypeParam;
+  on_each_device([](topos::device d) {
+    const T infinity(std::numeric_limits<float>::infinity());
+    const auto x = vector_on<T>(d, {T(0.0f), T(-0.0f), T(0.0f), infinity,
+                                    T(-std::numeric_limits<float>::infinity()), T(0.0f)});
+    const auto to = vector_on<T>(d, {T(-1.0f), T(1.0f), T(-0.0f), T(0.0f), T(0.0f), T(0.0f)});
+    const std::vector<T> got = values_of(eval(nextafter(x, to)));
+    const std::vector<T> back = values_of(eval(nextafter(vector_on(d, got), x)));
+
+    EXPECT_LT(static_cast<double>(got[0]), 0);
+    EXPECT_EQ(static_cast<double>(got[1]), -static_cast<double>(got[0]));
+    EXPECT_EQ(static_cast<double>(got[2]), 0);
+    EXPECT_EQ(static_cast<double>(got[3]), -static_cast<double>(got[4]));
+    for (std::size_t i = 0; i != back.size(); ++i)
+      EXPECT_EQ(static_cast<double>(back[i]), static_cast<double>(values_of(x)[i])) << i;
+  });
+}
+
 template <class T>
 class fused_arithmetic : public testing::Test {};
 using wide_types = testing::Types<float, double>;
@@ -70,17 +101,6 @@ TYPED_TEST(fused_arithmetic, is_rounded_once) {
     const auto b = vector_on(d, ab[1]);
     const auto c = vector_on(d, rows[0]);
     expect_same<T>("fma", values_of(eval(fma(a, b, c))), rows[1]);
-  });
-}
-
-TYPED_TEST(fused_arithmetic, next_number_is_numpys) {
-  using T = TypeParam;
-  const auto ab = rows_of<T>(named<T>("binary_functions"));
-  const auto expected = rows_of<T>(named<T>("nextafter"));
-  on_each_device([&](topos::device d) {
-    const auto a = vector_on(d, ab[0]);
-    const auto b = vector_on(d, ab[1]);
-    expect_same<T>("nextafter", values_of(eval(nextafter(a, b))), expected[0]);
   });
 }
 

@@ -98,10 +98,29 @@ struct fmod_op : widening {
   }
 };
 
-struct nextafter_op : widening {
+/// The next number of a's own type, which is why sixteen-bit ones do not become floats.
+struct nextafter_op {
   template <class T>
   KOKKOS_FUNCTION T operator()(T a, T b) const {
-    return Kokkos::nextafter(a, b);
+    if constexpr (is_half<T>)
+      return half_after(a, b);
+    else
+      return Kokkos::nextafter(a, b);
+  }
+
+ private:
+  // Numbers of one sign lie in the order of their bits.
+  template <class T>
+  KOKKOS_FUNCTION static T half_after(T a, T b) {
+    const float from = a;
+    const float to = b;
+    if (from != from || to != to) return T(from + to);
+    if (from == to) return b;
+    const bool outwards = from == 0 || (from < to) == (from > 0);
+    T result = a;
+    if (from == 0) result.bits = b.bits & 0x8000U;
+    result.bits = static_cast<std::uint16_t>(outwards ? result.bits + 1 : result.bits - 1);
+    return result;
   }
 };
 
