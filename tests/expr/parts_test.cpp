@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <limits>
 #include <topos/expr/math.hpp>
 #include <topos/tensor/eval.hpp>
 #include <vector>
@@ -50,6 +51,25 @@ TYPED_TEST(parts, of_integers_are_whole) {
     EXPECT_EQ(values_of(eval(fraction)), (std::vector<float>{0, 0, 0}));
     EXPECT_EQ(values_of(eval(whole)), (std::vector<float>{-3, 0, 12}));
     EXPECT_EQ(values_of(eval(ldexp(x, 2))), (std::vector<float>{-12, 0, 48}));
+  });
+}
+
+TEST(ldexp, powers_of_any_width_are_not_cut_off) {
+  on_each_device([](topos::device d) {
+    const auto x = vector_on<float>(d, {1, -2, 3});
+    const float inf = std::numeric_limits<float>::infinity();
+    constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+    constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
+    const auto powers = vector_on<std::int64_t>(d, {most, std::int64_t{1} << 32, least});
+    const auto naturals = vector_on<std::uint64_t>(d, {~std::uint64_t{0}, 1ULL << 33, 3});
+    const auto small = vector_on<std::int8_t>(d, {-1, 1, 127});
+
+    EXPECT_EQ(values_of(eval(ldexp(x, powers))), (std::vector<float>{inf, -inf, 0}));
+    EXPECT_EQ(values_of(eval(ldexp(x, naturals))), (std::vector<float>{inf, -inf, 24}));
+    EXPECT_EQ(values_of(eval(ldexp(x, small))), (std::vector<float>{0.5f, -4, inf}));
+    EXPECT_EQ(values_of(eval(ldexp(x, std::int64_t{1} << 32))),
+              (std::vector<float>{inf, -inf, inf}));
+    EXPECT_EQ(values_of(eval(ldexp(x, 4294967297U))), (std::vector<float>{inf, -inf, inf}));
   });
 }
 

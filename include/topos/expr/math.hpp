@@ -207,12 +207,15 @@ template <operand A, class B>
   requires(std::integral<B> || operand<B>)
 [[nodiscard]] auto ldexp(const A& a, const B& exponent,
                          std::source_location where = std::source_location::current()) {
+  using T = detail::floating_t<detail::value_of_t<A>>;
   if constexpr (operand<B>) {
     static_assert(std::integral<detail::value_of_t<B>>, "topos: ldexp takes whole powers of 2");
+    return detail::make_node("ldexp", where, detail::ldexp_op{}, detail::node_as<T>(a),
+                             detail::as_node(exponent));
+  } else {
+    return detail::make_node("ldexp", where, detail::ldexp_op{}, detail::node_as<T>(a),
+                             detail::constant_node<B>(exponent));
   }
-  return detail::make_node("ldexp", where, detail::ldexp_op{},
-                           detail::node_as<detail::floating_t<detail::value_of_t<A>>>(a),
-                           detail::node_as<std::int32_t>(exponent));
 }
 
 /// Whether the element is NaN, infinite, finite, or has its sign bit set.

@@ -186,11 +186,17 @@ struct exponent_op : widening {
   }
 };
 
-/// A number times a power of 2, rounded once.
+/// A number times a power of 2, rounded once. Powers past all types' are held where they change
+/// nothing more, so that they fit an int.
 struct ldexp_op : widening {
-  template <class T>
-  KOKKOS_FUNCTION T operator()(T x, std::int32_t exponent) const {
-    return std::ldexp(x, exponent);
+  template <class T, class E>
+  KOKKOS_FUNCTION T operator()(T x, E exponent) const {
+    if constexpr (sizeof(E) > sizeof(std::int16_t)) {
+      constexpr E most = 1 << 14;
+      constexpr E least = std::is_signed_v<E> ? -most : E(0);
+      exponent = exponent < least ? least : exponent > most ? most : exponent;
+    }
+    return std::ldexp(x, static_cast<int>(exponent));
   }
 };
 
