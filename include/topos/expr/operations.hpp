@@ -7,3 +7,4 @@
 #include <topos/expr/detail/bit_operations.hpp>
 #include <topos/expr/detail/comparison_operations.hpp>
 #include <topos/expr/detail/math_operations.hpp>
+#include <topos/expr/detail/power_operations.hpp>
