@@ -368,6 +368,20 @@ def write_complex(folder, random):
         save(folder, f"{name}_real", real.astype(z.real.dtype))
 
 
+def write_complex_plane(folder):
+    """Functions of numbers from all over the plane, beside their cuts and beyond every overflow: NumPy's own."""
+    others = ("negative", "square", "reciprocal", "conj", "pow", "sigmoid")
+    functions = {f: g for f, g in COMPLEX_FUNCTIONS.items() if f not in others}
+    for name in COMPLEX:
+        far = 1e200 if name == "complex128" else 1e30
+        parts = [0.0, -0.0, 1.0, -1.0, 0.5, -2.0, 1e-10, 100.0, -800.0, -1e5, far, 1 / far, np.inf, -np.inf, np.nan]
+        z = np.array([complex(x, y) for x in parts for y in parts]).astype(TYPES[name])
+        rows = [f(z) for f in functions.values()]
+        rows += [1 / z, z / z[::-1]]
+        rows += [z**p for p in (0, 3, -1, 0.5, 1.5 - 0.5j)]
+        save(folder, f"{name}_plane", [z, *rows])
+
+
 def cast_sources(random, name):
     kind = TYPES[name]
     if name == "bool":
@@ -519,6 +533,7 @@ def main():
         write_arithmetic(folder, random)
         write_functions(folder, random)
         write_complex(folder, random)
+        write_complex_plane(folder)
         write_casts(folder, random)
         write_promotion(folder)
         write_broadcast(folder, random)

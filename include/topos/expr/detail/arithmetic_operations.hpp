@@ -6,6 +6,7 @@
 
 #include <topos/core/config.hpp>
 #include <topos/core/promotion.hpp>
+#include <topos/expr/detail/complex_functions.hpp>
 #include <topos/expr/lanes.hpp>
 #include <topos/expr/row.hpp>
 #include <type_traits>
@@ -107,7 +108,7 @@ struct multiply_op : widening, quick {
 struct divide_op : widening, quick {
   template <class T>
   KOKKOS_FUNCTION T operator()(T a, T b) const {
-    return a / b;
+    return number::quotient(a, b);
   }
   template <floating_lanes B>
   B lanes(const B& a, const B& b) const {

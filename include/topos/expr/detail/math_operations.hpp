@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <topos/expr/detail/arithmetic_operations.hpp>
+#include <topos/expr/detail/complex_functions.hpp>
 
 namespace topos::detail {
 
@@ -21,43 +22,44 @@ TOPOS_FUNCTION(lgamma)
 TOPOS_FUNCTION(tgamma)
 #undef TOPOS_FUNCTION
 
-#define TOPOS_FUNCTION(name)                            \
+// Of real numbers, or of complex ones too.
+#define TOPOS_FUNCTION(scope, name)                     \
   struct name##_op : widening {                         \
     template <class T>                                  \
     KOKKOS_FUNCTION auto operator()(const T& x) const { \
-      return Kokkos::name(x);                           \
+      return scope::name(x);                            \
     }                                                   \
     template <floating_lanes B>                         \
     B lanes(const B& x) const {                         \
       return lane::name(x);                             \
     }                                                   \
   };
-TOPOS_FUNCTION(acos)
-TOPOS_FUNCTION(acosh)
-TOPOS_FUNCTION(asin)
-TOPOS_FUNCTION(asinh)
-TOPOS_FUNCTION(atan)
-TOPOS_FUNCTION(atanh)
-TOPOS_FUNCTION(cbrt)
-TOPOS_FUNCTION(ceil)
-TOPOS_FUNCTION(cos)
-TOPOS_FUNCTION(cosh)
-TOPOS_FUNCTION(erf)
-TOPOS_FUNCTION(exp)
-TOPOS_FUNCTION(exp2)
-TOPOS_FUNCTION(expm1)
-TOPOS_FUNCTION(floor)
-TOPOS_FUNCTION(log)
-TOPOS_FUNCTION(log10)
-TOPOS_FUNCTION(log1p)
-TOPOS_FUNCTION(log2)
-TOPOS_FUNCTION(nearbyint)
-TOPOS_FUNCTION(sin)
-TOPOS_FUNCTION(sinh)
-TOPOS_FUNCTION(sqrt)
-TOPOS_FUNCTION(tan)
-TOPOS_FUNCTION(tanh)
-TOPOS_FUNCTION(trunc)
+TOPOS_FUNCTION(number, acos)
+TOPOS_FUNCTION(number, acosh)
+TOPOS_FUNCTION(number, asin)
+TOPOS_FUNCTION(number, asinh)
+TOPOS_FUNCTION(number, atan)
+TOPOS_FUNCTION(number, atanh)
+TOPOS_FUNCTION(Kokkos, cbrt)
+TOPOS_FUNCTION(Kokkos, ceil)
+TOPOS_FUNCTION(number, cos)
+TOPOS_FUNCTION(number, cosh)
+TOPOS_FUNCTION(Kokkos, erf)
+TOPOS_FUNCTION(number, exp)
+TOPOS_FUNCTION(Kokkos, exp2)
+TOPOS_FUNCTION(Kokkos, expm1)
+TOPOS_FUNCTION(Kokkos, floor)
+TOPOS_FUNCTION(number, log)
+TOPOS_FUNCTION(number, log10)
+TOPOS_FUNCTION(Kokkos, log1p)
+TOPOS_FUNCTION(Kokkos, log2)
+TOPOS_FUNCTION(Kokkos, nearbyint)
+TOPOS_FUNCTION(number, sin)
+TOPOS_FUNCTION(number, sinh)
+TOPOS_FUNCTION(number, sqrt)
+TOPOS_FUNCTION(number, tan)
+TOPOS_FUNCTION(number, tanh)
+TOPOS_FUNCTION(Kokkos, trunc)
 #undef TOPOS_FUNCTION
 
 struct erfc_op : widening {
@@ -217,7 +219,7 @@ struct fma_op : widening {
 struct reciprocal_op : widening {
   template <class T>
   KOKKOS_FUNCTION T operator()(T x) const {
-    return T(1) / x;
+    return divide_op{}(T(1), x);
   }
   template <floating_lanes B>
   B lanes(const B& x) const {
@@ -228,7 +230,7 @@ struct reciprocal_op : widening {
 struct rsqrt_op : widening {
   template <class T>
   KOKKOS_FUNCTION T operator()(T x) const {
-    return T(1) / Kokkos::sqrt(x);
+    return divide_op{}(T(1), number::sqrt(x));
   }
   template <floating_lanes B>
   B lanes(const B& x) const {
@@ -260,7 +262,7 @@ struct logaddexp_op : widening {
 struct sigmoid_op : widening {
   template <class T>
   KOKKOS_FUNCTION T operator()(T x) const {
-    return T(1) / (T(1) + Kokkos::exp(-x));
+    return divide_op{}(T(1), T(1) + number::exp(-x));
   }
   template <floating_lanes B>
   B lanes(const B& x) const {

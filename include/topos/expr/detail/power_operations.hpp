@@ -5,6 +5,7 @@
 /// (host).
 
 #include <topos/expr/detail/arithmetic_operations.hpp>
+#include <topos/expr/detail/complex_functions.hpp>
 #include <type_traits>
 
 namespace topos::detail {
@@ -12,15 +13,16 @@ namespace topos::detail {
 /// A number to a whole power or to 1/2, the same for all elements: products, or a square root.
 template <class T>
 struct simple_power_op : widening {
+  static constexpr int most = 64;
   int whole;
   bool root;  // the power is 1/2
 
   KOKKOS_FUNCTION T operator()(T x) const {
     if (whole == 2) return multiply_op{}(x, x);
     if (whole == 3) return multiply_op{}(x * x, x);
-    if (root) return Kokkos::sqrt(x);
+    if (root) return number::sqrt(x);
     const T result = product(x, T(1));
-    return whole < 0 ? T(1) / result : result;
+    return whole < 0 ? divide_op{}(T(1), result) : result;
   }
   template <floating_lanes B>
   [[gnu::always_inline]] B lanes(const B& x) const {
@@ -58,7 +60,7 @@ struct power_op : widening {
   simple_power_op<T> small;
 
   static power_op of(T exponent) {
-    constexpr int most = 64;
+    constexpr int most = simple_power_op<T>::most;
     if (exponent == T(0.5)) return {{}, exponent, false, {{}, 0, true}};
     if (exponent >= T(-most) && exponent <= T(most) &&
         static_cast<T>(static_cast<int>(exponent)) == exponent)
@@ -80,7 +82,8 @@ struct power_op : widening {
   }
 };
 
-/// A number to another's power; integers by products, with negative powers as 1/x^n cut off.
+/// A number to another's power; integers by products, with negative powers as 1/x^n cut off, and
+/// complex numbers to small whole powers too.
 struct pow_op : widening {
   template <class T>
   KOKKOS_FUNCTION T operator()(T a, T b) const {
@@ -94,6 +97,15 @@ struct pow_op : widening {
         a = multiply_op{}(a, a);
       }
       return result;
+    } else if constexpr (is_complex<T>) {
+      constexpr int most = simple_power_op<T>::most;
+      const auto power = b.real();
+      if (b.imag() == 0 && a != T(0)) {
+        if (power == decltype(power)(0.5)) return number::sqrt(a);
+        if (power >= -most && power <= most && power == static_cast<int>(power))
+          return simple_power_op<T>{{}, static_cast<int>(power), false}(a);
+      }
+      return number::pow(a, b);
     } else {
       return Kokkos::pow(a, b);
     }

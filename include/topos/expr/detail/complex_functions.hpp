@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Functions of one number, real or complex, on host and device.
+///
+/// Those of complex numbers are the C library's on the host, as NumPy's are: exact to the last bits
+/// in the whole plane, with the branch cuts of C's Annex G. On a device they are Kokkos', whose
+/// formulas overflow or cancel far from 1, and which do not tell the sides of a cut by the sign of
+/// zero.
+
+#include <complex>
+#include <topos/core/config.hpp>
+#include <topos/core/promotion.hpp>
+#include <topos/expr/lanes.hpp>
+
+namespace topos::detail::number {
+
+#define TOPOS_FUNCTION(name)                                                                 \
+  TOPOS_HOST_BRANCH                                                                          \
+  template <class T>                                                                         \
+  KOKKOS_FUNCTION T name(const T& x) {                                                       \
+    if constexpr (is_complex<T>) {                                                           \
+      KOKKOS_IF_ON_HOST((return T(std::name(std::complex<real_t<T>>(x.real(), x.imag())));)) \
+    }                                                                                        \
+    return Kokkos::name(x);                                                                  \
+  }
+TOPOS_FUNCTION(acos)
+TOPOS_FUNCTION(acosh)
+TOPOS_FUNCTION(asin)
+TOPOS_FUNCTION(asinh)
+TOPOS_FUNCTION(atan)
+TOPOS_FUNCTION(atanh)
+TOPOS_FUNCTION(cos)
+TOPOS_FUNCTION(cosh)
+TOPOS_FUNCTION(exp)
+TOPOS_FUNCTION(log)
+TOPOS_FUNCTION(log10)
+TOPOS_FUNCTION(sin)
+TOPOS_FUNCTION(sinh)
+TOPOS_FUNCTION(sqrt)
+TOPOS_FUNCTION(tan)
+TOPOS_FUNCTION(tanh)
+#undef TOPOS_FUNCTION
+
+/// a to the power of b, with NumPy's values of 0 to complex powers.
+TOPOS_HOST_BRANCH
+template <class T>
+KOKKOS_FUNCTION T pow(const T& a, const T& b) {
+  if constexpr (is_complex<T>) {
+    using real = real_t<T>;
+    if (b == T(0)) return T(1);
+    if (a == T(0)) {
+      constexpr real nan = Kokkos::Experimental::quiet_NaN_v<real>;
+      return b.real() > 0 ? T(0) : T(nan, nan);
+    }
+    KOKKOS_IF_ON_HOST((return T(std::pow(std::complex<real>(a.real(), a.imag()),
+                                         std::complex<real>(b.real(), b.imag())));))
+  }
+  return Kokkos::pow(a, b);
+}
+
+/// a / b. Of complex numbers by Smith's algorithm (Communications of the ACM 5, 1962), as NumPy's:
+/// it takes no squares, which would overflow, and by one infinite part it gives 0.
+template <class T>
+KOKKOS_FUNCTION T quotient(const T& a, const T& b) {
+  if constexpr (is_complex<T>) {
+    using real = real_t<T>;
+    const real x = b.real();
+    const real y = b.imag();
+    if (Kokkos::abs(x) >= Kokkos::abs(y)) {
+      if (x == 0) return T(a.real() / Kokkos::abs(x), a.imag() / Kokkos::abs(x));  // y is 0, too
+      const real ratio = y / x;
+      const real by = x + lane::rounded(y * ratio);
+      return T((a.real() + lane::rounded(a.imag() * ratio)) / by,
+               (a.imag() - lane::rounded(a.real() * ratio)) / by);
+    }
+    const real ratio = x / y;
+    const real by = y + lane::rounded(x * ratio);
+    return T((lane::rounded(a.real() * ratio) + a.imag()) / by,
+             (lane::rounded(a.imag() * ratio) - a.real()) / by);
+  } else {
+    return a / b;
+  }
+}
+
+}  // namespace topos::detail::number
