@@ -170,6 +170,20 @@ TYPED_TEST(complex_arithmetic, small_whole_powers_are_products) {
   });
 }
 
+TYPED_TEST(complex_arithmetic, kinds_are_those_of_their_parts) {
+  using T = TypeParam;
+  using real_type = typename T::value_type;
+  constexpr real_type inf = std::numeric_limits<real_type>::infinity();
+  constexpr real_type nan = std::numeric_limits<real_type>::quiet_NaN();
+  on_each_device([&](topos::device d) {
+    const auto z = vector_on<T>(d, {T(1, 2), T(-inf, 0), T(0, inf), T(nan, 1), T(nan, inf)});
+    // By NumPy 2.4.
+    EXPECT_EQ(values_of(eval(isfinite(z))), (std::vector<bool>{true, false, false, false, false}));
+    EXPECT_EQ(values_of(eval(isinf(z))), (std::vector<bool>{false, true, true, false, true}));
+    EXPECT_EQ(values_of(eval(isnan(z))), (std::vector<bool>{false, false, false, true, true}));
+  });
+}
+
 TYPED_TEST(complex_arithmetic, parts_and_sizes_are_real) {
   using T = TypeParam;
   using real_type = typename T::value_type;

@@ -58,14 +58,20 @@ struct isnan_op : widening, quick {
 struct isinf_op : widening {
   template <class T>
   KOKKOS_FUNCTION bool operator()(T x) const {
-    return Kokkos::isinf(x);
+    if constexpr (is_complex<T>)
+      return Kokkos::isinf(x.real()) || Kokkos::isinf(x.imag());
+    else
+      return Kokkos::isinf(x);
   }
 };
 
 struct isfinite_op : widening {
   template <class T>
   KOKKOS_FUNCTION bool operator()(T x) const {
-    return Kokkos::isfinite(x);
+    if constexpr (is_complex<T>)
+      return Kokkos::isfinite(x.real()) && Kokkos::isfinite(x.imag());
+    else
+      return Kokkos::isfinite(x);
   }
 };
 
