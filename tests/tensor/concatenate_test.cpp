@@ -6,7 +6,9 @@
 
 #include <stdexcept>
 #include <string>
+#include <topos/expr/split.hpp>
 #include <topos/tensor/concatenate.hpp>
+#include <topos/tensor/reduction.hpp>
 #include <vector>
 
 #include "../support/devices.hpp"
@@ -47,6 +49,21 @@ TEST(concatenate, takes_parts_of_tensors_and_integers) {
     const auto x = tensor_on<2>(d, {2, 2}, std::vector<int>{1, 2, 3, 4});
     EXPECT_EQ(values_of(concatenate({x.row(1), x.row(0), x.row(1)})),
               (std::vector<int>{3, 4, 1, 2, 3, 4}));
+  });
+}
+
+TEST(concatenate, takes_expressions) {
+  on_each_device([](topos::device d) {
+    tensor<int, 2> x = tensor_on<2>(d, {2, 2}, std::vector<int>{1, 2, 3, 4});
+    using topos::range;
+    EXPECT_EQ(values_of(concatenate({x.slice(range{1, 2}), x.slice(range{0, 1})})),
+              (std::vector<int>{3, 4, 1, 2}));
+    EXPECT_EQ(values_of(concatenate({x + 1, x + 2}, 1)),
+              (std::vector<int>{2, 3, 3, 4, 4, 5, 5, 6}));
+    EXPECT_EQ(values_of(concatenate(topos::split(x, 2, 1))), (std::vector<int>{1, 3, 2, 4}));
+    EXPECT_EQ(values_of(stack({x.slice(1), x.slice(0)})), (std::vector<int>{3, 4, 1, 2}));
+    EXPECT_EQ(values_of(stack({topos::max(x, 0), topos::max(x, 0)})),
+              (std::vector<int>{3, 4, 3, 4}));
   });
 }
 

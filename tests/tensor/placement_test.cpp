@@ -5,11 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstdint>
 #include <span>
 #include <stdexcept>
 #include <topos/async/queue_scope.hpp>
 #include <topos/expr/math.hpp>
 #include <topos/tensor/placement.hpp>
+#include <topos/tensor/reduction.hpp>
 #include <vector>
 
 #include "../support/devices.hpp"
@@ -117,6 +119,15 @@ TEST(placement, members_name_where_to) {
   });
   const auto x = topos::ones<int, 1>({3});
   EXPECT_THROW((void)x.gpu(topos::num_gpus()), topos::invalid_device);
+}
+
+TEST(placement, of_a_reduction_moves_its_result) {
+  on_each_device([](topos::device d) {
+    const auto x = support::tensor_on<2>(d, {2, 2}, std::vector<int>{1, 2, 3, 4});
+    const auto total = topos::device_put(topos::sum(x, 0), topos::cpu());
+    EXPECT_EQ(total.device(), topos::cpu());
+    EXPECT_EQ(values_of(total), (std::vector<std::int64_t>{4, 6}));
+  });
 }
 
 TEST(placement, item_is_the_only_element) {

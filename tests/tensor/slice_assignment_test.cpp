@@ -10,7 +10,9 @@
 #include <string>
 #include <topos/expr/views.hpp>
 #include <topos/tensor/creation.hpp>
+#include <topos/tensor/placement.hpp>
 #include <topos/tensor/tensor.hpp>
+#include <type_traits>
 #include <vector>
 
 #include "../async/gate.hpp"
@@ -44,6 +46,25 @@ TEST(slice_assignment, changes_its_part_alone) {
     x.slice(2, 1) -= 5;
 
     EXPECT_EQ(values_of(x), (std::vector<int>{13, 3, 2, 10, 9, 2, 3, 9, 9, -5, 0, 9}));
+  });
+}
+
+TEST(slice_assignment, a_slice_is_an_operand_everywhere) {
+  on_each_device([](topos::device d) {
+    tensor<int, 2> x = tensor_on<2>(d, {2, 2}, std::vector<int>{1, 2, 3, 4});
+
+    const tensor<int, 1> converted = x.slice(0);
+    const tensor deduced = x.slice(1);
+    const auto computed = topos::eval(x.slice(range{}, 0));
+    const auto moved = topos::device_put(x.slice(range{}, 1), topos::cpu());
+    static_assert(std::is_same_v<decltype(deduced), const tensor<int, 1>>);
+    x.slice(0) = 9;
+
+    EXPECT_EQ(values_of(converted), (std::vector<int>{1, 2}));
+    EXPECT_EQ(values_of(deduced), (std::vector<int>{3, 4}));
+    EXPECT_EQ(values_of(computed), (std::vector<int>{1, 3}));
+    EXPECT_EQ(values_of(moved), (std::vector<int>{2, 4}));
+    EXPECT_EQ(values_of(x), (std::vector<int>{9, 9, 3, 4}));
   });
 }
 

@@ -12,99 +12,108 @@ namespace topos {
 
 namespace detail {
 
-/// Throws unless tensors are on one device and of one shape, but for axis `but`.
-template <element T, std::size_t Rank>
-void require_alike(const char* name, std::span<const tensor<T, Rank>> parts, std::size_t but,
-                   std::source_location where) {
+template <operand X>
+[[nodiscard]] std::vector<node_t<X>> nodes_of(std::span<const X> parts) {
+  std::vector<node_t<X>> nodes;
+  nodes.reserve(parts.size());
+  for (const X& part : parts) nodes.push_back(as_node(part));
+  return nodes;
+}
+
+/// Throws unless expressions are on one device and of one shape, but for axis `but`. Returns the
+/// device.
+template <expression E>
+device require_alike(const char* name, const std::vector<E>& parts, std::size_t but,
+                     std::source_location where) {
   if (parts.empty()) throw invalid_argument(concat(name, ": no tensors"), where);
-  const tensor<T, Rank>& first = parts[0];
-  for (const tensor<T, Rank>& part : parts) {
-    shape<Rank> expected = first.shape();
-    if (but < Rank) expected[but] = part.shape()[but];
+  const shape<E::rank> first = parts[0].shape();
+  const device d = parts[0].device().value_or(default_device::current());
+  for (const E& part : parts) {
+    shape<E::rank> expected = first;
+    if (but < E::rank) expected[but] = part.shape()[but];
     if (part.shape() != expected) {
       throw shape_mismatch(
-          concat(name, ": ", to_string(first.shape()), " and ", to_string(part.shape()), " differ",
-                 but < Rank ? concat(" beyond axis ", but) : std::string()),
+          concat(name, ": ", to_string(first), " and ", to_string(part.shape()), " differ",
+                 but < E::rank ? concat(" beyond axis ", but) : std::string()),
           where);
     }
-    if (part.device() != first.device()) {
-      throw device_mismatch(concat(name, ": one tensor is on ", first.device(), ", another on ",
-                                   part.device(), "; move one of them with device_put first"),
+    if (const device other = part.device().value_or(d); other != d) {
+      throw device_mismatch(concat(name, ": one tensor is on ", d, ", another on ", other,
+                                   "; move one of them with device_put first"),
                             where);
     }
   }
+  return d;
 }
 
-template <element T, std::size_t Rank>
-[[nodiscard]] tensor<T, Rank> concatenated(std::span<const tensor<T, Rank>> parts, index_t axis,
-                                           std::source_location where) {
-  const std::size_t along = checked_axis("concatenate", axis, Rank, where);
-  require_alike("concatenate", parts, along, where);
-  shape<Rank> extents = parts[0].shape();
+template <operand X>
+[[nodiscard]] auto concatenated(std::span<const X> all, index_t axis, std::source_location where) {
+  constexpr std::size_t rank = node_t<X>::rank;
+  const std::size_t along = checked_axis("concatenate", axis, rank, where);
+  const auto parts = nodes_of(all);
+  const device d = require_alike("concatenate", parts, along, where);
+  shape<rank> extents = parts[0].shape();
   extents[along] = 0;
-  for (const tensor<T, Rank>& part : parts) extents[along] += part.shape()[along];
-  tensor<T, Rank> result(extents, parts[0].device(), where);
-  layout<Rank> place = layout<Rank>::dense(extents);
-  for (const tensor<T, Rank>& part : parts) {
+  for (const auto& part : parts) extents[along] += part.shape()[along];
+  tensor<value_of_t<X>, rank> result(extents, d, where);
+  layout<rank> place = layout<rank>::dense(extents);
+  for (const auto& part : parts) {
     place.extents = part.shape();
-    map(part.node(), result.memory(), place, where);
+    map(part, result.memory(), place, where);
     place.offset += part.shape()[along] * place.strides[along];
   }
   return result;
 }
 
-template <element T, std::size_t Rank>
-[[nodiscard]] tensor<T, Rank + 1> stacked(std::span<const tensor<T, Rank>> parts, index_t axis,
-                                          std::source_location where) {
-  const std::size_t along = checked_axis("stack", axis, Rank + 1, where);
-  require_alike("stack", parts, Rank, where);
-  shape<Rank + 1> extents{};
-  for (std::size_t i = 0; i <= Rank; ++i) {
+template <operand X>
+[[nodiscard]] auto stacked(std::span<const X> all, index_t axis, std::source_location where) {
+  constexpr std::size_t rank = node_t<X>::rank;
+  const std::size_t along = checked_axis("stack", axis, rank + 1, where);
+  const auto parts = nodes_of(all);
+  const device d = require_alike("stack", parts, rank, where);
+  const shape<rank> part_extents = parts[0].shape();
+  shape<rank + 1> extents{};
+  for (std::size_t i = 0; i <= rank; ++i) {
     extents[i] =
-        i == along ? static_cast<index_t>(parts.size()) : parts[0].shape()[i - (i > along ? 1 : 0)];
+        i == along ? static_cast<index_t>(parts.size()) : part_extents[i - (i > along ? 1 : 0)];
   }
-  tensor<T, Rank + 1> result(extents, parts[0].device(), where);
-  const layout<Rank + 1> whole = layout<Rank + 1>::dense(extents);
+  tensor<value_of_t<X>, rank + 1> result(extents, d, where);
+  const layout<rank + 1> whole = layout<rank + 1>::dense(extents);
   index_t number = 0;
-  for (const tensor<T, Rank>& part : parts) {
-    map(part.node(), result.memory(), pick_view<Rank>{along, number++}(whole), where);
-  }
+  for (const auto& part : parts)
+    map(part, result.memory(), pick_view<rank>{along, number++}(whole), where);
   return result;
 }
 
 }  // namespace detail
 
-/// The tensors one after the other along an axis, as a new tensor; returns at once. Throws
-/// `invalid_argument` without tensors, `shape_mismatch` where the other axes differ,
-/// `out_of_range` for the axis, and `device_mismatch`.
-template <element T, std::size_t Rank>
-  requires(Rank > 0)
-[[nodiscard]] tensor<T, Rank> concatenate(
-    std::initializer_list<tensor<T, Rank>> parts, index_t axis = 0,
-    std::source_location where = std::source_location::current()) {
-  return detail::concatenated<T, Rank>({parts.begin(), parts.size()}, axis, where);
+/// Operands of one type, tensors or expressions, one after the other along an axis, as a new
+/// tensor; returns at once. Throws `invalid_argument` without any, `shape_mismatch` where the other
+/// axes differ, `out_of_range` for the axis, and `device_mismatch`.
+template <operand X>
+  requires(detail::node_t<X>::rank > 0)
+[[nodiscard]] auto concatenate(std::initializer_list<X> parts, index_t axis = 0,
+                               std::source_location where = std::source_location::current()) {
+  return detail::concatenated<X>({parts.begin(), parts.size()}, axis, where);
 }
-template <element T, std::size_t Rank>
-  requires(Rank > 0)
-[[nodiscard]] tensor<T, Rank> concatenate(
-    const std::vector<tensor<T, Rank>>& parts, index_t axis = 0,
-    std::source_location where = std::source_location::current()) {
-  return detail::concatenated<T, Rank>(parts, axis, where);
+template <operand X>
+  requires(detail::node_t<X>::rank > 0)
+[[nodiscard]] auto concatenate(const std::vector<X>& parts, index_t axis = 0,
+                               std::source_location where = std::source_location::current()) {
+  return detail::concatenated<X>(parts, axis, where);
 }
 
-/// The tensors, of one shape, beside each other along a new axis, which is axis `axis` of the
+/// Operands of one type and shape beside each other along a new axis, which is axis `axis` of the
 /// result; returns at once. Throws as `concatenate`.
-template <element T, std::size_t Rank>
-[[nodiscard]] tensor<T, Rank + 1> stack(
-    std::initializer_list<tensor<T, Rank>> parts, index_t axis = 0,
-    std::source_location where = std::source_location::current()) {
-  return detail::stacked<T, Rank>({parts.begin(), parts.size()}, axis, where);
+template <operand X>
+[[nodiscard]] auto stack(std::initializer_list<X> parts, index_t axis = 0,
+                         std::source_location where = std::source_location::current()) {
+  return detail::stacked<X>({parts.begin(), parts.size()}, axis, where);
 }
-template <element T, std::size_t Rank>
-[[nodiscard]] tensor<T, Rank + 1> stack(
-    const std::vector<tensor<T, Rank>>& parts, index_t axis = 0,
-    std::source_location where = std::source_location::current()) {
-  return detail::stacked<T, Rank>(parts, axis, where);
+template <operand X>
+[[nodiscard]] auto stack(const std::vector<X>& parts, index_t axis = 0,
+                         std::source_location where = std::source_location::current()) {
+  return detail::stacked<X>(parts, axis, where);
 }
 
 }  // namespace topos

@@ -136,11 +136,11 @@ T tensor<T, Rank>::item(std::source_location where) const {
   return here.host(where)[0];
 }
 
-/// The tensor of an expression on a device: computed where its operands are, then moved.
-template <expression E>
-[[nodiscard]] auto device_put(const E& e, device d,
+/// The tensor of an operand on a device: computed where what it reads is, then moved.
+template <operand X>
+[[nodiscard]] auto device_put(const X& x, device d,
                               std::source_location where = std::source_location::current()) {
-  return device_put(tensor<typename E::value_type, E::rank>(e, where), d, where);
+  return device_put(eval(x, where), d, where);
 }
 
 template <element T, std::size_t Rank>

@@ -130,12 +130,6 @@ class [[nodiscard]] reduction : detail::located_operators<reduction<E, Rank, How
 template <class E, std::size_t Rank, class How>
 tensor(const reduction<E, Rank, How>&) -> tensor<typename How::value_type, Rank>;
 
-/// Enqueues a reduction, and returns its result at once.
-template <class E, std::size_t Rank, class How>
-[[nodiscard]] auto eval(const reduction<E, Rank, How>& r) {
-  return tensor<typename How::value_type, Rank>(r);
-}
-
 namespace detail {
 
 /// The type in which elements are added up: 64 bits of integers, float of sixteen-bit floats.

@@ -260,6 +260,9 @@ class tensor_slice : detail::located_operators<tensor_slice<T, Rank, Whole>> {
     return {detail::memory_source<T>{of_.memory_}, placed()};
   }
 
+  /// Enqueues a copy of the part, and returns it at once.
+  operator tensor<T, Rank>() const { return tensor<T, Rank>(node(), where_); }
+
   /// Enqueues the assignment of an operand that broadcasts to this shape, or of a scalar. Throws
   /// `shape_mismatch`, `device_mismatch`.
   template <detail::operand_or_scalar X>
@@ -364,6 +367,8 @@ class tensor_slice : detail::located_operators<tensor_slice<T, Rank, Whole>> {
 /// The tensor of an expression: `tensor y(a + b)`.
 template <expression E>
 tensor(const E&) -> tensor<typename E::value_type, E::rank>;
+template <class T, std::size_t Rank, std::size_t Whole>
+tensor(const tensor_slice<T, Rank, Whole>&) -> tensor<T, Rank>;
 
 /// A tensor is computed already, or about to be.
 template <element T, std::size_t Rank>
@@ -376,6 +381,17 @@ template <expression E>
 [[nodiscard]] tensor<typename E::value_type, E::rank> eval(
     const E& e, std::source_location where = std::source_location::current()) {
   return tensor<typename E::value_type, E::rank>(e, where);
+}
+
+/// The tensor that an operand becomes: a slice, a reduction, or a user's.
+template <operand X>
+  requires(!expression<X>)
+[[nodiscard]] auto eval(const X& x, std::source_location where = std::source_location::current()) {
+  using result = tensor<detail::value_of_t<X>, detail::node_t<X>::rank>;
+  if constexpr (std::convertible_to<const X&, result>)
+    return static_cast<result>(x);
+  else
+    return result(x.node(), where);
 }
 
 }  // namespace topos
