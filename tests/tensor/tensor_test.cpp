@@ -160,6 +160,18 @@ TEST(tensor, reshape_to_another_size_is_refused) {
 
   EXPECT_TRUE(contains(message, "(2, 3)") && contains(message, "(7,)")) << message;
   EXPECT_THROW(static_cast<void>(x.reshape<2>({-2, -3})), topos::shape_mismatch);
+  const std::string two_open = refusal<topos::shape_mismatch>([&] {
+    static_cast<void>(x.reshape<2>({-1, -1}));
+  });
+  for (const char* part : {"reshape", "(2, 3)", "(-1, -1)"})
+    EXPECT_TRUE(contains(two_open, part)) << two_open;
+}
+
+TEST(tensor, reshape_leaves_nothing_to_guess) {
+  const auto none = topos::zeros<float, 2>({0, 3});
+  EXPECT_THROW(static_cast<void>(none.reshape<2>({0, -1})), topos::shape_mismatch);
+  EXPECT_EQ(none.reshape<2>({-1, 3}).shape(), (topos::shape<2>{0, 3}));
+  EXPECT_EQ(none.reshape<1>({-1}).shape(), (topos::shape<1>{0}));
 }
 
 TEST(tensor, row_is_a_part_without_a_copy) {

@@ -56,34 +56,38 @@ struct numbered_source {
 
 // The shape with its -1, if there is one, replaced by what is left for it.
 template <std::size_t N>
-[[nodiscard]] shape<N> completed_shape(shape<N> wanted, index_t size, std::span<const index_t> from,
-                                       std::source_location where) {
+[[nodiscard]] shape<N> completed_shape(const shape<N>& wanted, index_t size,
+                                       std::span<const index_t> from, std::source_location where) {
   std::size_t known = 1;  // which may wrap: then it is not the size either
   index_t* open = nullptr;
-  for (index_t& extent : wanted) {
+  bool fits = true;
+  shape<N> result = wanted;
+  for (index_t& extent : result) {
     if (extent == -1 && open == nullptr) {
       open = &extent;
     } else {
+      fits &= extent >= 0;
       known *= static_cast<std::size_t>(extent);
     }
   }
-  const auto whole = static_cast<std::size_t>(size);
-  if (open != nullptr) {
-    *open = known > 0 && whole % known == 0 ? static_cast<index_t>(whole / known) : 0;
+  if (fits && open != nullptr) {
+    // Beside an extent of 0, any would do.
+    const auto whole = static_cast<std::size_t>(size);
+    fits = known != 0 && whole % known == 0;
+    *open = fits ? static_cast<index_t>(whole / known) : 0;
   }
-  if (size_of_shape(wanted, where) != size) {
-    if (open != nullptr) *open = -1;
+  if (!fits || size_of_shape(result, where) != size) {
     throw shape_mismatch(concat("reshape: ", to_string(from), " of ", size,
                                 " elements does not fit ", to_string(wanted)),
                          where);
   }
-  return wanted;
+  return result;
 }
 
 }  // namespace detail
 
 /// The elements of an operand in row-major order under another shape, one of whose extents may be
-/// -1: what is left. Throws `shape_mismatch` if the number of elements differs.
+/// -1: what is left. Throws `shape_mismatch` if the number of elements differs, or -1 could be any.
 template <std::size_t N, operand X>
 [[nodiscard]] auto reshape(const X& x, shape<N> extents,
                            std::source_location where = std::source_location::current()) {
