@@ -71,6 +71,27 @@ TEST(where, promotes_and_broadcasts) {
   });
 }
 
+template <class T>
+void expect_choices_between(topos::device d) {
+  const std::vector<T> narrow = support::varied<T>(75);
+  std::vector<std::int64_t> wide(75);
+  std::vector<std::int64_t> expected(75);
+  for (std::size_t i = 0; i < 75; ++i) {
+    wide[i] = static_cast<std::int64_t>(i % 7);
+    expected[i] = wide[i] < 3 ? static_cast<std::int64_t>(narrow[i]) : wide[i];
+  }
+  const auto x = vector_on(d, wide);
+  EXPECT_EQ(values_of(eval(where(x < 3, vector_on(d, narrow), x))), expected);
+}
+
+TEST(where, widens_bytes_on_the_way) {
+  on_each_device([](topos::device d) {
+    expect_choices_between<std::int8_t>(d);
+    expect_choices_between<std::uint8_t>(d);
+    expect_choices_between<std::int16_t>(d);
+  });
+}
+
 TEST(where, passes_over_what_it_does_not_choose) {
   on_each_device([](topos::device d) {
     const auto x = vector_on<float>(d, {-1, 4, 0});

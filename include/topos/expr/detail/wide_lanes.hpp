@@ -75,6 +75,15 @@ inline auto load_bytes_apart(const T* from, index_t step) {
 
 #ifdef __AVX512F__
 
+/// Eight bytes, loaded before they are widened: g++ 12 ends with an internal error where it makes
+/// one instruction of the load, the widening and a choice by a mask.
+inline __m128i in_register(__m128i x) {
+#if defined(__GNUC__) && !defined(__clang__)
+  asm("" : "+v"(x));
+#endif
+  return x;
+}
+
 /// The elements of T in a register as lanes of To.
 template <class To, class T, class Register>
 inline batch<To> widened(Register x) {
@@ -94,7 +103,7 @@ inline batch<To> widened(Register x) {
   else if constexpr (std::is_same_v<To, double>)
     return of_signs ? _mm512_cvtepi32_pd(x) : _mm512_cvtepu32_pd(x);
   else if constexpr (sizeof(T) == 1)
-    return of_signs ? _mm512_cvtepi8_epi64(x) : _mm512_cvtepu8_epi64(x);
+    return of_signs ? _mm512_cvtepi8_epi64(in_register(x)) : _mm512_cvtepu8_epi64(in_register(x));
   else if constexpr (sizeof(T) == 2)
     return of_signs ? _mm512_cvtepi16_epi64(x) : _mm512_cvtepu16_epi64(x);
   else
