@@ -100,6 +100,15 @@ template <class Op, class A, class B>
   return apply_integral<Op>(name, a, b, where);
 }
 
+/// Op on two operands one of which is no bool.
+template <class Op, class A, class B>
+[[nodiscard]] auto apply_difference(const char* name, const A& a, const B& b,
+                                    std::source_location where) {
+  static_assert(!std::same_as<common_t<A, B>, bool>,
+                "topos: bools have no difference: use ^, or astype to an integer first");
+  return apply<Op>(name, a, b, where);
+}
+
 /// Op on two operands as bools: true where not 0.
 template <class Op, class A, class B>
 [[nodiscard]] auto apply_logical(const char* name, const A& a, const B& b,
@@ -121,7 +130,7 @@ template <class Op, class A, class B>
 /// The elementwise sum.
 TOPOS_FUNCTION_OF_TWO(add, apply, add_op)
 /// The elementwise difference.
-TOPOS_FUNCTION_OF_TWO(subtract, apply, subtract_op)
+TOPOS_FUNCTION_OF_TWO(subtract, apply_difference, subtract_op)
 /// The elementwise product.
 TOPOS_FUNCTION_OF_TWO(multiply, apply, multiply_op)
 /// The elementwise true quotient: of integers too it is floating-point.
@@ -153,7 +162,11 @@ TOPOS_FUNCTION_OF_TWO(right_shift, apply_shift, right_shift_op)
 #undef TOPOS_FUNCTION_OF_TWO
 
 /// The elementwise negative.
-[[nodiscard]] auto operator-(const operand auto& a) { return detail::apply<detail::negate_op>(a); }
+[[nodiscard]] auto operator-(const operand auto& a) {
+  static_assert(!std::same_as<detail::value_of_t<std::decay_t<decltype(a)>>, bool>,
+                "topos: bools have no negative: use !, or astype to an integer first");
+  return detail::apply<detail::negate_op>(a);
+}
 
 /// The elements themselves.
 [[nodiscard]] auto operator+(const operand auto& a) { return detail::as_node(a); }
