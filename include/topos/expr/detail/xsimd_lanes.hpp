@@ -30,12 +30,25 @@ template <class T, class A>
 void store(T* to, const xsimd::batch<T, A>& values) {
   values.store_unaligned(to);
 }
+template <class T, class A>
+xsimd::batch<T, A> select(const xsimd::batch_bool<T, A>& m, const xsimd::batch<T, A>& a,
+                          const xsimd::batch<T, A>& b) {
+#ifdef __AVX512F__
+  // xsimd 8's own does not compile without optimisation.
+  if constexpr (std::is_integral_v<T> && sizeof(a.data) == 64 && sizeof(T) == 4)
+    return _mm512_mask_blend_epi32(m.data, b.data, a.data);
+  else if constexpr (std::is_integral_v<T> && sizeof(a.data) == 64 && sizeof(T) == 8)
+    return _mm512_mask_blend_epi64(m.data, b.data, a.data);
+  else
+#endif
+    return xsimd::select(m, a, b);
+}
 /// By way of numbers, which compilers narrow at once; xsimd's own goes bit by bit.
 template <class T, class A>
 void store(bool* to, const xsimd::batch_bool<T, A>& values) {
   using B = xsimd::batch<T, A>;
   T numbers[B::size];
-  xsimd::select(values, B(T(1)), B(T(0))).store_unaligned(numbers);
+  lane::select(values, B(T(1)), B(T(0))).store_unaligned(numbers);
   for (std::size_t i = 0; i < B::size; ++i) to[i] = numbers[i] != T(0);
 }
 template <class T>
@@ -52,11 +65,6 @@ inline void before_calls() {
 #endif
 }
 
-template <class T, class A>
-xsimd::batch<T, A> select(const xsimd::batch_bool<T, A>& m, const xsimd::batch<T, A>& a,
-                          const xsimd::batch<T, A>& b) {
-  return xsimd::select(m, a, b);
-}
 /// Where numbers differ, or one is NaN: xsimd 8's own != is false of NaN where lanes are AVX-512's.
 template <class T, class A>
 auto differs(const xsimd::batch<T, A>& a, const xsimd::batch<T, A>& b) {
