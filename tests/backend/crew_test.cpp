@@ -28,6 +28,20 @@ parted_job job_of(index_t parts, const Part& part) {
   return {parts, &part, [](const void* job, index_t p) { (*static_cast<const Part*>(job))(p); }};
 }
 
+// Whether another thread helps with a job of many parts, of which there are some.
+bool somebody_comes(crew& c, bool at_once) {
+  const std::thread::id here = std::this_thread::get_id();
+  std::atomic<bool> came{false};
+  const auto part = [&](index_t) {
+    if (std::this_thread::get_id() != here) came = true;
+  };
+  for (int i = 0; i < 1000 && !came; ++i) {
+    parted_job job = job_of(1'000'000, part);
+    c.run(job, at_once);
+  }
+  return came;
+}
+
 TEST(crew, runs_each_part_once) {
   for (const int threads : {1, 2, 4}) {
     crew c(threads);
@@ -72,16 +86,7 @@ TEST(crew, helpers_come_when_they_are_called) {
 
 TEST(crew, helpers_come_to_a_job_that_lasts) {
   crew c(2);
-  const std::thread::id here = std::this_thread::get_id();
-  std::atomic<bool> came{false};
-  const auto part = [&](index_t) {
-    if (std::this_thread::get_id() != here) came = true;
-  };
-  for (int i = 0; i < 1000 && !came; ++i) {
-    parted_job job = job_of(1'000'000, part);
-    c.run(job, false);
-  }
-  EXPECT_TRUE(came);
+  EXPECT_TRUE(somebody_comes(c, false));
 }
 
 TEST(crew, guest_helps) {
@@ -120,16 +125,7 @@ TEST(crew, waits_for_nobody_who_has_not_begun) {
 TEST(crew, helpers_come_for_guests_that_sleep) {
   crew c(2);
   const crew::guest asleep(c);
-  const std::thread::id here = std::this_thread::get_id();
-  std::atomic<bool> came{false};
-  const auto part = [&](index_t) {
-    if (std::this_thread::get_id() != here) came = true;
-  };
-  for (int i = 0; i < 1000 && !came; ++i) {
-    parted_job job = job_of(1'000'000, part);
-    c.run(job, true);
-  }
-  EXPECT_TRUE(came);
+  EXPECT_TRUE(somebody_comes(c, true));
 }
 
 TEST(crew, knows_the_threads_that_are_at_its_job) {

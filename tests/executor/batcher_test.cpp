@@ -69,12 +69,7 @@ TEST(batcher, takes_a_generic_callable) {
 
 TEST(batcher, gathers_what_comes_while_it_is_busy) {
   gate hold;
-  topos::batcher<int, int> b(
-      [&](std::span<const int> batch) {
-        hold.pass();
-        return twice(batch);
-      },
-      {.max_batch_size = 4});
+  topos::batcher<int, int> b(behind(hold, twice), {.max_batch_size = 4});
   std::vector<topos::future<int>> futures;
   futures.push_back(b.submit(0));
   hold.await(1);
@@ -220,12 +215,7 @@ TEST(batcher, lets_a_request_larger_than_the_queue_pass) {
 
 TEST(batcher, runs_replicas_at_the_same_time) {
   gate hold;
-  topos::batcher<int, int> b(
-      [&](std::span<const int> batch) {
-        hold.pass();
-        return twice(batch);
-      },
-      {.replicas = 2});
+  topos::batcher<int, int> b(behind(hold, twice), {.replicas = 2});
   auto first = b.submit(1);
   hold.await(1);
   auto second = b.submit(2);

@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <mutex>
+#include <span>
 
 class gate {
  public:
@@ -35,3 +36,12 @@ class gate {
   std::size_t arrived_ = 0;
   bool open_ = false;
 };
+
+/// `model` on batches of integers, which passes the gate before it computes. The gate outlives it.
+template <class Model>
+auto behind(gate& g, Model model) {
+  return [&g, model](std::span<const int> batch) {
+    g.pass();
+    return model(batch);
+  };
+}

@@ -38,12 +38,7 @@ TEST(shutdown, drain_starts_partial_batches_at_once) {
 TEST(shutdown, drain_says_what_its_deadline_was_too_early_for) {
   topos::manual_time time;
   gate hold;
-  topos::batcher<int, int> b(
-      [&](std::span<const int> batch) {
-        hold.pass();
-        return twice(batch);
-      },
-      {.time = &time});
+  topos::batcher<int, int> b(behind(hold, twice), {.time = &time});
   auto f = b.submit(3);
   hold.await(1);
   std::thread later([&] {
@@ -59,12 +54,7 @@ TEST(shutdown, drain_says_what_its_deadline_was_too_early_for) {
 
 TEST(shutdown, abort_ends_what_waits_and_lets_what_runs_end) {
   gate hold;
-  topos::batcher<int, int> b(
-      [&](std::span<const int> batch) {
-        hold.pass();
-        return twice(batch);
-      },
-      {.max_batch_size = 1});
+  topos::batcher<int, int> b(behind(hold, twice), {.max_batch_size = 1});
   auto running = b.submit(1);
   hold.await(1);
   auto waiting = b.submit(2);

@@ -172,12 +172,7 @@ TEST(submit, lets_only_equal_parameters_share_a_batch) {
 TEST(submit, ends_what_waits_at_its_deadline_while_all_replicas_are_busy) {
   topos::manual_time time;
   gate hold;
-  topos::batcher<int, int> b(
-      [&](std::span<const int> batch) {
-        hold.pass();
-        return twice(batch);
-      },
-      {.time = &time});
+  topos::batcher<int, int> b(behind(hold, twice), {.time = &time});
   auto busy = b.submit(1);
   hold.await(1);
   auto late = b.submit(2, {.deadline = time.now() + 5s});
@@ -195,12 +190,8 @@ TEST(submit, ends_what_waits_at_its_deadline_while_all_replicas_are_busy) {
 TEST(submit, ends_what_runs_at_its_deadline_and_drops_its_result) {
   topos::manual_time time;
   gate hold;
-  topos::batcher<int, int> b(
-      [&](std::span<const int> batch) {
-        hold.pass();
-        return twice(batch);
-      },
-      {.max_batch_size = 2, .max_delay = 1h, .time = &time});
+  topos::batcher<int, int> b(behind(hold, twice),
+                             {.max_batch_size = 2, .max_delay = 1h, .time = &time});
   auto late = b.submit(1, {.deadline = time.now() + 5s});
   auto neighbour = b.submit(2);
   hold.await(1);
@@ -255,12 +246,8 @@ TEST(submit, keeps_deadlines_while_a_model_is_told_to_stop) {
 TEST(submit, is_blocked_by_a_full_queue_until_its_deadline) {
   topos::manual_time time;
   gate hold;
-  topos::batcher<int, int> b(
-      [&](std::span<const int> batch) {
-        hold.pass();
-        return twice(batch);
-      },
-      {.max_batch_size = 1, .queue_capacity = 1, .time = &time});
+  topos::batcher<int, int> b(behind(hold, twice),
+                             {.max_batch_size = 1, .queue_capacity = 1, .time = &time});
   auto busy = b.submit(1);
   hold.await(1);
   auto waiting = b.submit(2);
@@ -278,12 +265,7 @@ TEST(submit, is_blocked_by_a_full_queue_until_its_deadline) {
 
 TEST(submit, is_blocked_by_a_full_queue_until_it_is_withdrawn) {
   gate hold;
-  topos::batcher<int, int> b(
-      [&](std::span<const int> batch) {
-        hold.pass();
-        return twice(batch);
-      },
-      {.max_batch_size = 1, .queue_capacity = 1});
+  topos::batcher<int, int> b(behind(hold, twice), {.max_batch_size = 1, .queue_capacity = 1});
   auto busy = b.submit(1);
   hold.await(1);
   auto waiting = b.submit(2);
@@ -297,12 +279,7 @@ TEST(submit, is_blocked_by_a_full_queue_until_it_is_withdrawn) {
 
 TEST(submit, can_be_withdrawn_while_it_waits) {
   gate hold;
-  topos::batcher<int, int> b(
-      [&](std::span<const int> batch) {
-        hold.pass();
-        return twice(batch);
-      },
-      {.queue_capacity = 2});
+  topos::batcher<int, int> b(behind(hold, twice), {.queue_capacity = 2});
   auto busy = b.submit(1);
   hold.await(1);
   auto first = b.submit(2);
@@ -321,12 +298,7 @@ TEST(submit, can_be_withdrawn_while_it_waits) {
 
 TEST(submit, can_be_withdrawn_while_it_runs) {
   gate hold;
-  topos::batcher<int, int> b(
-      [&](std::span<const int> batch) {
-        hold.pass();
-        return twice(batch);
-      },
-      {.max_batch_size = 2, .hold_until = 2});
+  topos::batcher<int, int> b(behind(hold, twice), {.max_batch_size = 2, .hold_until = 2});
   auto dropped = b.submit(1);
   auto neighbour = b.submit(2);
   hold.await(1);
@@ -364,12 +336,8 @@ TEST(submit, tells_a_model_that_nobody_wants_its_results) {
 
 TEST(submit, is_refused_by_a_full_queue_where_told) {
   gate hold;
-  topos::batcher<int, int> b(
-      [&](std::span<const int> batch) {
-        hold.pass();
-        return twice(batch);
-      },
-      {.queue_capacity = 2, .full = topos::when_full::fail});
+  topos::batcher<int, int> b(behind(hold, twice),
+                             {.queue_capacity = 2, .full = topos::when_full::fail});
   auto busy = b.submit(1);
   hold.await(1);
   auto first = b.submit(2);
@@ -383,10 +351,7 @@ TEST(submit, is_refused_by_a_full_queue_where_told) {
 TEST(submit, pushes_the_oldest_of_the_least_urgent_out_where_told) {
   gate hold;
   topos::batcher<int, int> b(
-      [&](std::span<const int> batch) {
-        hold.pass();
-        return twice(batch);
-      },
+      behind(hold, twice),
       {.queue_capacity = 2, .full = topos::when_full::shed_oldest, .priority_levels = 2});
   auto busy = b.submit(1);
   hold.await(1);

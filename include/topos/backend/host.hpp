@@ -175,6 +175,8 @@ class host::stream {
 
   /// Work on fewer elements than this runs on one thread: waking others would cost more.
   static constexpr index_t small_work = 1 << 14;
+  /// More than this is worth calling sleeping threads for at once.
+  static constexpr index_t large_work = 8 * small_work;
 
   /// Whether `count` items of `cost` elements are small work.
   [[nodiscard]] static constexpr bool is_small(index_t count, index_t cost) {
@@ -287,7 +289,7 @@ class host::stream {
         {1, count / (index_t{16} * crew_.size()), small_work / (2 * std::max<index_t>(1, cost))});
     const shared work{all, scratch, count, chunk};
     parted_job job((count + chunk - 1) / chunk, &work, shared::run);
-    crew_.run(job, cost > 8 * small_work / count);
+    crew_.run(job, cost > large_work / count);
     if (work.failure) std::rethrow_exception(work.failure);
   }
 

@@ -138,7 +138,7 @@ struct builtin_provider {
     if constexpr (std::same_as<typename Stream::backend, backend::host>) {
       // As many threads as find work enough.
       const index_t work = p.batch() * p.m * p.n * p.k * host_product::parts<T> / terms_per_cost;
-      const index_t threads = stream.in_place() ? 1 : stream.space().concurrency();
+      const index_t threads = stream.crew().size();
       const host_product::cut by =
           host_product::cut_of(p, std::clamp<index_t>(2 * work / Stream::small_work, 1, threads));
       const index_t cost = std::max<index_t>(

@@ -183,7 +183,7 @@ struct digit_provider {
     // Digits of as many rows as a core's own cache holds, or fewer, that all threads have some;
     // where there are few rows they share the columns.
     constexpr index_t cached = index_t{1} << 20;
-    const index_t threads = stream.in_place() ? 1 : stream.space().concurrency();
+    const index_t threads = stream.crew().size();
     const digit_layout of_x{p.m, p.k};
     const index_t tiles = of_x.tile_count();
     const index_t down =
