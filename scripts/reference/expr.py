@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes tests/data/expr: values of expressions, by NumPy, JAX and exact arithmetic.
+"""Writes tests/data/expr: values of expressions, by NumPy, JAX, mpmath and exact arithmetic.
 
     expr.py --output tests/data
 
-Needs numpy, ml_dtypes and jax. Rows of a file are operands, then results in the order in which the tables
+Needs numpy, ml_dtypes, jax and mpmath. Rows of a file are operands, then results in the order in which the tables
 here name them. Elements of float16 and bfloat16 are written as the uint16 of their bits.
 Functions are computed in double precision from the stored operands and rounded once, so that a test may count
 units in the last place; arithmetic is NumPy's own in the type itself (ml_dtypes' for bfloat16).
@@ -16,6 +16,7 @@ import pathlib
 from fractions import Fraction
 
 import ml_dtypes
+import mpmath as mp
 import numpy as np
 
 BF16 = ml_dtypes.bfloat16
@@ -382,6 +383,17 @@ def write_complex_plane(folder):
         save(folder, f"{name}_plane", [z, *rows])
 
 
+def write_complex_exponentials(folder):
+    """exp2, expm1, log2 and log1p near the points where their formulas cancel, and far from them."""
+    parts = [0.0, 1e-20, -1e-10, 3e-5, 0.01, -0.3, 0.49, 0.6, -0.5, -0.9, -1.5, 2.0, 6.2831854, -20.0, 60.0]
+    functions = [lambda z: mp.mpf(2) ** z, mp.expm1, lambda z: mp.log(z, 2), mp.log1p]
+    for name in COMPLEX:
+        z = np.array([complex(x, y) for x in parts for y in parts if x or y]).astype(TYPES[name])
+        with mp.workdps(60):
+            rows = [[complex(f(mp.mpc(complex(w)))) for w in z] for f in functions]
+        save(folder, f"{name}_exponentials", [z, *(np.array(row).astype(TYPES[name]) for row in rows)])
+
+
 def cast_sources(random, name):
     kind = TYPES[name]
     if name == "bool":
@@ -534,6 +546,7 @@ def main():
         write_functions(folder, random)
         write_complex(folder, random)
         write_complex_plane(folder)
+        write_complex_exponentials(folder)
         write_casts(folder, random)
         write_promotion(folder)
         write_broadcast(folder, random)

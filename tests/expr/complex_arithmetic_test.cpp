@@ -97,6 +97,18 @@ TYPED_TEST(complex_arithmetic, functions_give_pythons_values) {
   });
 }
 
+TYPED_TEST(complex_arithmetic, exponentials_are_exact_where_they_cancel) {
+  using T = TypeParam;
+  const auto rows = rows_of<T>(named<T>("exponentials"));
+  on_each_device([&](topos::device d) {
+    const auto z = vector_on(d, rows[0]);
+    expect_near<T>("exp2", values_of(eval(exp2(z))), rows.at(1), 64);  // exp's, of a rounded power
+    expect_near<T>("expm1", values_of(eval(expm1(z))), rows.at(2), 4);
+    expect_near<T>("log2", values_of(eval(log2(z))), rows.at(3), 4);
+    expect_near<T>("log1p", values_of(eval(log1p(z))), rows.at(4), 4);
+  });
+}
+
 // Finite numbers within units in the last place of the larger part; of others their kinds alone,
 // since C leaves signs of infinities and NaN open.
 template <class T>

@@ -13,6 +13,9 @@ namespace topos::detail {
 /// A base of operations that take float where the elements are of a sixteen-bit type.
 struct widening {};
 
+/// A base of operations that complex numbers have not.
+struct of_reals {};
+
 /// A base of operations that pass numbers on, as they are or in another type: their lanes may be of
 /// a sixteen-bit type too.
 struct passing {};
@@ -40,6 +43,8 @@ struct half_among<T, Rest...>
 TOPOS_HOST_BRANCH
 template <class Op, class... T>
 KOKKOS_FUNCTION auto call(const Op& op, const T&... values) {
+  static_assert(!std::is_base_of_v<of_reals, Op> || !(is_complex<T> || ...),
+                "topos: complex numbers have no such operation: take real(x), imag(x) or abs(x)");
   if constexpr ((is_half<T> || ...) && std::is_base_of_v<widening, Op>) {
     using result = decltype(op(widen(values)...));
     if constexpr (std::is_same_v<result, float>)

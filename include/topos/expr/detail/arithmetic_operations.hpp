@@ -128,7 +128,7 @@ KOKKOS_FUNCTION T cut_quotient(T a, T b) {
 
 /// The largest integer not above the quotient; integers divide by 0 to 0, as in NumPy, where the
 /// processor would end the process.
-struct floor_divide_op : widening {
+struct floor_divide_op : widening, of_reals {
   template <class T>
   KOKKOS_FUNCTION T operator()(T a, T b) const {
     if constexpr (std::is_same_v<T, bool>) {
@@ -173,7 +173,7 @@ struct floor_divide_op : widening {
 };
 
 /// What floor division leaves: of the sign of the divisor.
-struct remainder_op : widening {
+struct remainder_op : widening, of_reals {
   template <class T>
   KOKKOS_FUNCTION T operator()(T a, T b) const {
     if constexpr (std::is_integral_v<T>) {
@@ -225,7 +225,7 @@ struct square_op : widening, quick {
 };
 
 /// -1, 0 or 1; NaN of NaN.
-struct sign_op : widening, quick {
+struct sign_op : widening, of_reals, quick {
   template <class T>
   KOKKOS_FUNCTION T operator()(T x) const {
     if constexpr (std::is_unsigned_v<T>)
@@ -242,7 +242,7 @@ struct sign_op : widening, quick {
 };
 
 /// The smaller and the larger of two, NaN where one of them is.
-struct minimum_op : widening, quick {
+struct minimum_op : widening, of_reals, quick {
   template <class T>
   KOKKOS_FUNCTION T operator()(T a, T b) const {
     const T less = a < b ? a : b;  // one instruction, where || were a branch
@@ -259,7 +259,7 @@ struct minimum_op : widening, quick {
   }
 };
 
-struct maximum_op : widening, quick {
+struct maximum_op : widening, of_reals, quick {
   template <class T>
   KOKKOS_FUNCTION T operator()(T a, T b) const {
     const T greater = a > b ? a : b;  // one instruction, where || were a branch

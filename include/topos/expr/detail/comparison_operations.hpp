@@ -7,8 +7,8 @@
 
 namespace topos::detail {
 
-#define TOPOS_COMPARISON(name, sign)                                \
-  struct name##_op : widening, quick {                              \
+#define TOPOS_COMPARISON(name, sign, ...)                           \
+  struct name##_op : __VA_ARGS__ {                                  \
     template <class T>                                              \
     KOKKOS_FUNCTION bool operator()(const T& a, const T& b) const { \
       return a sign b;                                              \
@@ -18,11 +18,11 @@ namespace topos::detail {
       return a sign b;                                              \
     }                                                               \
   };
-TOPOS_COMPARISON(equal, ==)
-TOPOS_COMPARISON(less, <)
-TOPOS_COMPARISON(less_equal, <=)
-TOPOS_COMPARISON(greater, >)
-TOPOS_COMPARISON(greater_equal, >=)
+TOPOS_COMPARISON(equal, ==, widening, quick)
+TOPOS_COMPARISON(less, <, widening, of_reals, quick)
+TOPOS_COMPARISON(less_equal, <=, widening, of_reals, quick)
+TOPOS_COMPARISON(greater, >, widening, of_reals, quick)
+TOPOS_COMPARISON(greater_equal, >=, widening, of_reals, quick)
 #undef TOPOS_COMPARISON
 
 struct not_equal_op : widening, quick {
@@ -75,7 +75,7 @@ struct isfinite_op : widening {
   }
 };
 
-struct signbit_op : widening {
+struct signbit_op : widening, of_reals {
   template <class T>
   KOKKOS_FUNCTION bool operator()(T x) const {
     return Kokkos::signbit(x);
@@ -95,7 +95,7 @@ struct where_op : passing, quick {
 };
 
 /// A value held between two bounds; NaN stays NaN.
-struct clip_op : widening, quick {
+struct clip_op : widening, of_reals, quick {
   template <class T>
   KOKKOS_FUNCTION T operator()(T x, T low, T high) const {
     return minimum_op{}(maximum_op{}(x, low), high);

@@ -42,6 +42,61 @@ TOPOS_FUNCTION(tan)
 TOPOS_FUNCTION(tanh)
 #undef TOPOS_FUNCTION
 
+/// 2 to the power of x.
+TOPOS_HOST_BRANCH
+template <class T>
+KOKKOS_FUNCTION T exp2(const T& x) {
+  if constexpr (is_complex<T>)
+    return number::exp(x * Kokkos::numbers::ln2_v<real_t<T>>);
+  else
+    return Kokkos::exp2(x);
+}
+
+/// The logarithm of x to base 2.
+TOPOS_HOST_BRANCH
+template <class T>
+KOKKOS_FUNCTION T log2(const T& x) {
+  if constexpr (is_complex<T>)
+    return number::log(x) * Kokkos::numbers::log2e_v<real_t<T>>;
+  else
+    return Kokkos::log2(x);
+}
+
+/// exp(x) - 1. Of complex numbers near the imaginary axis the real part is that of the identity
+/// exp(a) cos(b) - 1 = (exp(a) - 1) cos(b) - 2 sin(b/2)^2, in which little cancels.
+TOPOS_HOST_BRANCH
+template <class T>
+KOKKOS_FUNCTION T expm1(const T& x) {
+  if constexpr (is_complex<T>) {
+    using real = real_t<T>;
+    const real a = x.real();
+    const real b = x.imag();
+    if (!(Kokkos::abs(a) < real(0.5))) return number::exp(x) - real(1);
+    const real half = Kokkos::sin(b / 2);
+    return T(Kokkos::expm1(a) * Kokkos::cos(b) - 2 * half * half, Kokkos::exp(a) * Kokkos::sin(b));
+  } else {
+    return Kokkos::expm1(x);
+  }
+}
+
+/// The logarithm of 1 + x. Of complex numbers near 0 the real part is half the logarithm of
+/// |1 + x|^2 = 1 + a (2 + a) + b^2.
+TOPOS_HOST_BRANCH
+template <class T>
+KOKKOS_FUNCTION T log1p(const T& x) {
+  if constexpr (is_complex<T>) {
+    using real = real_t<T>;
+    const real a = x.real();
+    const real b = x.imag();
+    if (!(Kokkos::abs(a) < real(0.5) && Kokkos::abs(b) < real(0.5))) {
+      return number::log(T(1 + a, b));
+    }
+    return T(Kokkos::log1p(a * (2 + a) + b * b) / 2, Kokkos::atan2(b, 1 + a));
+  } else {
+    return Kokkos::log1p(x);
+  }
+}
+
 /// a to the power of b, with NumPy's values of 0 to complex powers.
 TOPOS_HOST_BRANCH
 template <class T>

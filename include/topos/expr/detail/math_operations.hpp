@@ -12,7 +12,7 @@
 namespace topos::detail {
 
 #define TOPOS_FUNCTION(name)                            \
-  struct name##_op : widening {                         \
+  struct name##_op : widening, of_reals {               \
     template <class T>                                  \
     KOKKOS_FUNCTION auto operator()(const T& x) const { \
       return Kokkos::name(x);                           \
@@ -22,9 +22,9 @@ TOPOS_FUNCTION(lgamma)
 TOPOS_FUNCTION(tgamma)
 #undef TOPOS_FUNCTION
 
-// Of real numbers, or of complex ones too.
-#define TOPOS_FUNCTION(scope, name)                     \
-  struct name##_op : widening {                         \
+// Of one number.
+#define TOPOS_FUNCTION(name, scope, ...)                \
+  struct name##_op : __VA_ARGS__ {                      \
     template <class T>                                  \
     KOKKOS_FUNCTION auto operator()(const T& x) const { \
       return scope::name(x);                            \
@@ -34,35 +34,35 @@ TOPOS_FUNCTION(tgamma)
       return lane::name(x);                             \
     }                                                   \
   };
-TOPOS_FUNCTION(number, acos)
-TOPOS_FUNCTION(number, acosh)
-TOPOS_FUNCTION(number, asin)
-TOPOS_FUNCTION(number, asinh)
-TOPOS_FUNCTION(number, atan)
-TOPOS_FUNCTION(number, atanh)
-TOPOS_FUNCTION(Kokkos, cbrt)
-TOPOS_FUNCTION(Kokkos, ceil)
-TOPOS_FUNCTION(number, cos)
-TOPOS_FUNCTION(number, cosh)
-TOPOS_FUNCTION(Kokkos, erf)
-TOPOS_FUNCTION(number, exp)
-TOPOS_FUNCTION(Kokkos, exp2)
-TOPOS_FUNCTION(Kokkos, expm1)
-TOPOS_FUNCTION(Kokkos, floor)
-TOPOS_FUNCTION(number, log)
-TOPOS_FUNCTION(number, log10)
-TOPOS_FUNCTION(Kokkos, log1p)
-TOPOS_FUNCTION(Kokkos, log2)
-TOPOS_FUNCTION(Kokkos, nearbyint)
-TOPOS_FUNCTION(number, sin)
-TOPOS_FUNCTION(number, sinh)
-TOPOS_FUNCTION(number, sqrt)
-TOPOS_FUNCTION(number, tan)
-TOPOS_FUNCTION(number, tanh)
-TOPOS_FUNCTION(Kokkos, trunc)
+TOPOS_FUNCTION(acos, number, widening)
+TOPOS_FUNCTION(acosh, number, widening)
+TOPOS_FUNCTION(asin, number, widening)
+TOPOS_FUNCTION(asinh, number, widening)
+TOPOS_FUNCTION(atan, number, widening)
+TOPOS_FUNCTION(atanh, number, widening)
+TOPOS_FUNCTION(cbrt, Kokkos, widening, of_reals)
+TOPOS_FUNCTION(ceil, Kokkos, widening, of_reals)
+TOPOS_FUNCTION(cos, number, widening)
+TOPOS_FUNCTION(cosh, number, widening)
+TOPOS_FUNCTION(erf, Kokkos, widening, of_reals)
+TOPOS_FUNCTION(exp, number, widening)
+TOPOS_FUNCTION(exp2, number, widening)
+TOPOS_FUNCTION(expm1, number, widening)
+TOPOS_FUNCTION(floor, Kokkos, widening, of_reals)
+TOPOS_FUNCTION(log, number, widening)
+TOPOS_FUNCTION(log10, number, widening)
+TOPOS_FUNCTION(log1p, number, widening)
+TOPOS_FUNCTION(log2, number, widening)
+TOPOS_FUNCTION(nearbyint, Kokkos, widening, of_reals)
+TOPOS_FUNCTION(sin, number, widening)
+TOPOS_FUNCTION(sinh, number, widening)
+TOPOS_FUNCTION(sqrt, number, widening)
+TOPOS_FUNCTION(tan, number, widening)
+TOPOS_FUNCTION(tanh, number, widening)
+TOPOS_FUNCTION(trunc, Kokkos, widening, of_reals)
 #undef TOPOS_FUNCTION
 
-struct erfc_op : widening {
+struct erfc_op : widening, of_reals {
   template <class T>
   KOKKOS_FUNCTION T operator()(T x) const {
     return Kokkos::erfc(x);
@@ -74,7 +74,7 @@ struct erfc_op : widening {
 };
 
 #define TOPOS_FUNCTION(name)                       \
-  struct name##_op : widening {                    \
+  struct name##_op : widening, of_reals {          \
     template <class T>                             \
     KOKKOS_FUNCTION T operator()(T a, T b) const { \
       return Kokkos::name(a, b);                   \
@@ -89,7 +89,7 @@ TOPOS_FUNCTION(copysign)
 TOPOS_FUNCTION(hypot)
 #undef TOPOS_FUNCTION
 
-struct fmod_op : widening {
+struct fmod_op : widening, of_reals {
   template <class T>
   KOKKOS_FUNCTION T operator()(T a, T b) const {
     return Kokkos::fmod(a, b);
@@ -101,7 +101,7 @@ struct fmod_op : widening {
 };
 
 /// The next number of a's own type, which is why sixteen-bit ones do not become floats.
-struct nextafter_op {
+struct nextafter_op : of_reals {
   template <class T>
   KOKKOS_FUNCTION T operator()(T a, T b) const {
     if constexpr (is_half<T>)
@@ -127,7 +127,7 @@ struct nextafter_op {
 };
 
 /// The larger of two, and the other where one is NaN.
-struct fmax_op : widening {
+struct fmax_op : widening, of_reals {
   template <class T>
   KOKKOS_FUNCTION T operator()(T a, T b) const {
     return a != a || a < b ? b : a;
@@ -139,7 +139,7 @@ struct fmax_op : widening {
 };
 
 /// The smaller of two, and the other where one is NaN.
-struct fmin_op : widening {
+struct fmin_op : widening, of_reals {
   template <class T>
   KOKKOS_FUNCTION T operator()(T a, T b) const {
     return a != a || b < a ? b : a;
@@ -151,7 +151,7 @@ struct fmin_op : widening {
 };
 
 /// a - b, or 0 where that is negative.
-struct fdim_op : widening {
+struct fdim_op : widening, of_reals {
   template <class T>
   KOKKOS_FUNCTION T operator()(T a, T b) const {
     return a <= b ? T(0) : a - b;
@@ -163,7 +163,7 @@ struct fdim_op : widening {
 };
 
 /// What is left of a number without its whole part, of the number's sign: 0 of an infinity.
-struct fraction_op : widening {
+struct fraction_op : widening, of_reals {
   template <class T>
   KOKKOS_FUNCTION T operator()(T x) const {
     const T rest = Kokkos::isinf(x) ? T(0) : x - Kokkos::trunc(x);
@@ -172,14 +172,14 @@ struct fraction_op : widening {
 };
 
 /// A number as a significand in [0.5, 1) times a power of 2.
-struct significand_op : widening {
+struct significand_op : widening, of_reals {
   template <class T>
   KOKKOS_FUNCTION T operator()(T x) const {
     int exponent = 0;
     return std::frexp(x, &exponent);
   }
 };
-struct exponent_op : widening {
+struct exponent_op : widening, of_reals {
   template <class T>
   KOKKOS_FUNCTION std::int32_t operator()(T x) const {
     int exponent = 0;
@@ -190,7 +190,7 @@ struct exponent_op : widening {
 
 /// A number times a power of 2, rounded once. Powers past all types' are held where they change
 /// nothing more, so that they fit an int.
-struct ldexp_op : widening {
+struct ldexp_op : widening, of_reals {
   template <class T, class E>
   KOKKOS_FUNCTION T operator()(T x, E exponent) const {
     if constexpr (sizeof(E) > sizeof(std::int16_t)) {
@@ -202,7 +202,7 @@ struct ldexp_op : widening {
   }
 };
 
-struct fma_op : widening {
+struct fma_op : widening, of_reals {
   template <class T>
   KOKKOS_FUNCTION T operator()(T a, T b, T c) const {
     return Kokkos::fma(a, b, c);
@@ -239,7 +239,7 @@ struct rsqrt_op : widening {
 };
 
 /// log(exp(a) + exp(b)) without overflow on the way.
-struct logaddexp_op : widening {
+struct logaddexp_op : widening, of_reals {
   template <class T>
   KOKKOS_FUNCTION T operator()(T a, T b) const {
     if (a == b) return a + T(0.693147180559945309417232121458);  // infinities too
@@ -272,7 +272,7 @@ struct sigmoid_op : widening {
 };
 
 /// x/2 (1 + erf(x/sqrt 2)): Hendrycks and Gimpel, arXiv:1606.08415, in its exact form.
-struct gelu_op : widening {
+struct gelu_op : widening, of_reals {
   template <class T>
   KOKKOS_FUNCTION T operator()(T x) const {
     return T(0.5) * x * (T(1) + Kokkos::erf(x * T(0.70710678118654752440)));
