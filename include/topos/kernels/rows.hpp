@@ -21,8 +21,10 @@ inline constexpr index_t short_row = 16;
 // further.
 namespace host_rows {
 
-// One by one. The row is this function's own: a store of bytes could change any other, and keeps
-// compilers from making lanes of the loop.
+// The loops have their rows to themselves: what is stored could change any other, which would then
+// be loaded again for each batch. They are functions of their own, so that they have all registers.
+
+// One by one.
 template <class T, class Row>
 [[gnu::noinline]] void assign_each(T* out, index_t step, Row row, index_t first, index_t last) {
   const index_t count = last - first;
@@ -33,9 +35,8 @@ template <class T, class Row>
   }
 }
 
-// A function of its own, so that its loop has all registers.
 template <class T, class Row>
-[[gnu::noinline]] void assign_dense(T* out, const Row& row, index_t first, index_t last) {
+[[gnu::noinline]] void assign_dense(T* out, Row row, index_t first, index_t last) {
   if constexpr (Row::width != 0) {
     index_t j = first;
     for (; j + Row::width <= last; j += Row::width)
@@ -64,7 +65,7 @@ inline void assign(T* out, index_t step, const Row& row, index_t first, index_t 
 
 // Whole batches past the caches; says where the others begin.
 template <class T, class Row>
-[[gnu::noinline]] index_t stream_dense(T* out, const Row& row, index_t first, index_t last) {
+[[gnu::noinline]] index_t stream_dense(T* out, Row row, index_t first, index_t last) {
   index_t j = first;
   for (; j + Row::width <= last; j += Row::width)
     stream(out + (j - first), row.lanes(j, lane::all{}));
