@@ -12,7 +12,6 @@
 #include <topos/core/layout.hpp>
 #include <topos/core/shape.hpp>
 #include <topos/device/device.hpp>
-#include <topos/expr/fetch_distance.hpp>
 #include <topos/expr/located_operators.hpp>
 #include <topos/expr/operand.hpp>
 #include <topos/expr/row.hpp>
@@ -68,10 +67,9 @@ template <class Elements, std::size_t Rank, std::size_t N>
       }
     }
     if constexpr (requires { result.elements.ahead; }) {
-      const index_t distance = fetch_distance();
       result.elements.ahead =
-          w.along < 0 ? distance
-                      : fetched_ahead(distance, w.columns(), w.piece, result.strides[w.along]);
+          w.along < 0 ? w.ahead
+                      : fetched_ahead(w.ahead, w.columns(), w.piece, result.strides[w.along]);
     }
   }
   return result;
@@ -179,6 +177,12 @@ struct constant_node : lazy, located_operators<constant_node<T>> {
     return *this;
   }
 };
+
+/// Whether the lanes of an expression are quick to compute.
+template <expression E>
+[[nodiscard]] constexpr bool is_quick() {
+  return decltype(std::declval<const E&>().rows(std::declval<walk<E::rank>>()).row(0))::is_quick;
+}
 
 /// How a kernel walks an expression whose last `apart` axes stay apart from those before.
 template <expression E>

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <topos/core/layout.hpp>
+#include <topos/expr/fetch_distance.hpp>
 
 namespace topos::detail {
 
@@ -19,6 +20,7 @@ struct walk {
       last{};         ///< For each, the axis of the shape whose stride it has.
   index_t piece = 0;  ///< Columns that the kernel takes of a row before it goes on to another,
   int along = -1;     ///< which is the next one along this of the axes; -1: there is but one row.
+  index_t ahead = fetch_distance(true);  ///< How far ahead of what is loaded leaves are fetched.
 
   [[nodiscard]] index_t columns() const { return sizes[axes - 1]; }
   [[nodiscard]] index_t rows() const {

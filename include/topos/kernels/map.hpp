@@ -209,7 +209,9 @@ class map_plan {
     walk_maker<rank> maker(e.shape());
     maker.add(target);
     e.leaves(maker);
-    return maker.make();
+    walk<rank> w = maker.make();
+    w.ahead = fetch_distance(is_quick<E>());
+    return w;
   }
 
   map_plan(const E& e, const buffer& out, const layout<rank>& target, const walk<rank>& w,
