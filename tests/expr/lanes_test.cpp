@@ -68,6 +68,24 @@ TYPED_TEST(lanes, exponential_is_finite_up_to_the_largest_number) {
   EXPECT_EQ(beyond[0], std::numeric_limits<T>::infinity());
 }
 
+TYPED_TEST(lanes, exponential_is_whole_down_to_the_smallest_number) {
+  using T = TypeParam;
+  constexpr T least = std::numeric_limits<T>::min();
+  const T edge = std::log(least);
+  const auto bits = static_cast<T>(std::numeric_limits<T>::digits);
+  for (T x = edge + 1; x > edge - bits; x -= T(0.01)) {
+    std::vector<T> from(lane::width<T>, T(1));  // and one that is not
+    from.back() = x;
+    std::vector<T> to(lane::width<T>);
+    lane::store(to.data(), lane::exp(lane::load(from.data())));
+    const T unit = std::max(least, std::exp(x)) * std::numeric_limits<T>::epsilon();
+    EXPECT_NEAR(to.back(), std::exp(x), 2 * unit) << x;
+    if (lane::width < T >> 1) {
+      EXPECT_NEAR(to.front(), std::exp(T(1)), 4 * std::numeric_limits<T>::epsilon());
+    }
+  }
+}
+
 TYPED_TEST(lanes, rows_give_whole_and_partial_batches) {
   using T = TypeParam;
   const std::vector<T> memory = ramp<T>();

@@ -231,14 +231,6 @@ xsimd::batch<T, A> acosh(const xsimd::batch<T, A>& x) {
   return xsimd::select(x < xsimd::batch<T, A>(T(1)), nan, xsimd::acosh(x));
 }
 
-/// expm1, finite up to the largest result: xsimd's own is infinite early.
-template <class T, class A>
-xsimd::batch<T, A> expm1(const xsimd::batch<T, A>& x) {
-  const xsimd::batch<T, A> above(sizeof(T) == 4 ? T(88) : T(709));
-  return detail::mended(
-      x > above, xsimd::expm1(x), [](T v) { return std::expm1(v); }, x);
-}
-
 /// atan2; where an argument is 0, infinite or NaN, lane by lane: xsimd's own loses signs there.
 template <class T, class A>
 xsimd::batch<T, A> atan2(const xsimd::batch<T, A>& y, const xsimd::batch<T, A>& x) {
@@ -265,14 +257,32 @@ xsimd::batch<T, A> fmod(const xsimd::batch<T, A>& a, const xsimd::batch<T, A>& b
 }
 
 /// exp, whole between its smallest and its largest result: xsimd's own gives infinity from 88.38
-/// (709.1) on, and 0 where the result is denormal.
+/// (709.1) on, and 0 where the result is denormal. There it is exp(x + shift) exp(-shift): the sum
+/// is exact, and the factor next to a number of the type (scripts/reference/exp.py).
 template <class T, class A>
 xsimd::batch<T, A> exp(const xsimd::batch<T, A>& x) {
-  const xsimd::batch<T, A> above(sizeof(T) == 4 ? T(88) : T(709));
-  const xsimd::batch<T, A> below(sizeof(T) == 4 ? T(-87) : T(-708));
-  const xsimd::batch<T, A> none(sizeof(T) == 4 ? T(-104) : T(-746));
-  return detail::mended((x > above) | ((x < below) & (x > none)), xsimd::exp(x),
-                        [](T v) { return std::exp(v); }, x);
+  using B = xsimd::batch<T, A>;
+  constexpr bool narrow = sizeof(T) == 4;
+  const auto large = x > B(narrow ? T(88) : T(709));
+  const auto small = (x < B(narrow ? T(-87) : T(-708))) & (x > B(narrow ? T(-104) : T(-746)));
+  const B result = xsimd::exp(x);
+  if (!xsimd::any(large | small)) [[likely]]
+    return result;
+  const B shift = xsimd::select(large, B(narrow ? T(-0x1.602b74p+5) : T(-0x1.628b76e3a9556p+8)),
+                                B(narrow ? T(0x1.605aa8p+5) : T(0x1.628b76e3a9930p+8)));
+  const B scale = xsimd::select(large, B(narrow ? T(0x1.6c5a4cp+63) : T(0x1.6a09e66a3f1a3p+511)),
+                                B(narrow ? T(0x1.5f8afp-64) : T(0x1.6a09e6655138cp-512)));
+  return xsimd::select(large | small, lane::rounded(xsimd::exp(x + shift) * scale), result);
+}
+
+/// expm1, finite up to the largest result: xsimd's own is infinite early.
+template <class T, class A>
+xsimd::batch<T, A> expm1(const xsimd::batch<T, A>& x) {
+  const auto large = x > xsimd::batch<T, A>(sizeof(T) == 4 ? T(88) : T(709));
+  const xsimd::batch<T, A> result = xsimd::expm1(x);
+  if (!xsimd::any(large)) [[likely]]
+    return result;
+  return xsimd::select(large, lane::exp(x), result);
 }
 
 }  // namespace topos::lane
