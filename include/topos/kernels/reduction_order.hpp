@@ -182,6 +182,7 @@ template <expression V>
   maker.add(results);  // which keeps the reduced axes apart from the others
   v.leaves(maker);
   walk<V::rank> w = maker.make();
+  w.ahead = fetch_distance(is_quick<V>());
   // Rows are combined four at a time: a quarter of a piece is what each of them takes.
   if (!by_rows) w.go_down(results, columns_of_piece / 4);
   return w;
