@@ -137,6 +137,16 @@ TEST(concatenate, of_other_axes_is_refused_and_names_both) {
   EXPECT_TRUE(contains(message, "(2, 3)") && contains(message, "(2, 4)")) << message;
 }
 
+TEST(concatenate, along_an_axis_that_does_not_fit_is_refused) {
+  const auto x = topos::zeros<float, 2>({0, topos::index_t{1} << 62});
+
+  const std::string message = refusal<topos::shape_mismatch>([&] {
+    static_cast<void>(concatenate({x, x}, 1));
+  });
+
+  EXPECT_TRUE(contains(message, "concatenate: axis 1 of the result does not fit")) << message;
+}
+
 TEST(concatenate, across_devices_is_refused_and_names_both) {
   if (topos::num_gpus() == 0) GTEST_SKIP() << "one device is not two: there is no GPU";
   const auto a = topos::zeros<float, 1>({2});

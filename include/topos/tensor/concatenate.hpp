@@ -54,7 +54,12 @@ template <operand X>
   const device d = require_alike("concatenate", parts, along, where);
   shape<rank> extents = parts[0].shape();
   extents[along] = 0;
-  for (const auto& part : parts) extents[along] += part.shape()[along];
+  for (const auto& part : parts) {
+    if (__builtin_add_overflow(extents[along], part.shape()[along], &extents[along])) {
+      throw shape_mismatch(
+          concat("concatenate: axis ", axis, " of the result does not fit 63 bits"), where);
+    }
+  }
   tensor<value_of_t<X>, rank> result(extents, d, where);
   layout<rank> place = layout<rank>::dense(extents);
   for (const auto& part : parts) {
