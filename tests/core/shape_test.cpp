@@ -31,8 +31,8 @@ TEST(size_of_shape, is_zero_with_an_empty_axis_anywhere) {
   EXPECT_EQ(size_of_shape(extents{0}), 0);
   EXPECT_EQ(size_of_shape(extents{0, 3}), 0);
   EXPECT_EQ(size_of_shape(extents{3, 0}), 0);
-  EXPECT_EQ(size_of_shape(extents{0, largest, largest}), 0);
-  EXPECT_EQ(size_of_shape(extents{largest, largest, 0}), 0);
+  EXPECT_EQ(size_of_shape(extents{0, largest}), 0);
+  EXPECT_EQ(size_of_shape(extents{largest, 1, 0}), 0);
 }
 
 TEST(size_of_shape, refuses_what_does_not_fit) {
@@ -42,6 +42,14 @@ TEST(size_of_shape, refuses_what_does_not_fit) {
                topos::shape_mismatch);
   EXPECT_THROW(static_cast<void>(size_of_shape(extents{largest, largest, 1, 1})),
                topos::shape_mismatch);
+}
+
+// As NumPy and PyTorch do.
+TEST(size_of_shape, refuses_what_does_not_fit_beside_an_empty_axis) {
+  EXPECT_THROW(static_cast<void>(size_of_shape(extents{0, largest, largest})),
+               topos::shape_mismatch);
+  EXPECT_THROW(static_cast<void>(size_of_shape(extents{largest, 0, 2})), topos::shape_mismatch);
+  EXPECT_THROW(static_cast<void>(size_of_shape(extents{2, largest, 0})), topos::shape_mismatch);
 }
 
 TEST(size_of_shape, refuses_a_negative_extent) {

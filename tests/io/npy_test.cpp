@@ -171,6 +171,7 @@ TEST(read_npy, shape_takes_exactly_the_bytes_of_the_file) {
   EXPECT_TRUE(says(refused("(2,)", 9), {"the file has 9"}));
   EXPECT_TRUE(says(refused("(4294967296, 4294967296)", 0), {"does not fit 63 bits"}));
   EXPECT_TRUE(says(refused("(4611686018427387904,)", 0), {"does not fit 63 bits"}));
+  EXPECT_TRUE(says(refused("(0, 4294967296, 4294967296)", 0), {"does not fit 63 bits"}));
 }
 
 // Whether memory is a mapping of a file, which is read-only.

@@ -19,7 +19,7 @@ template <std::size_t Rank>
 using shape = std::array<index_t, Rank>;
 
 /// The number of elements of a shape; throws `shape_mismatch` if an extent is negative or the
-/// product does not fit.
+/// product of those that are not 0 does not fit: strides are such products.
 [[nodiscard]] inline index_t size_of_shape(
     std::span<const index_t> extents,
     std::source_location where = std::source_location::current()) {
@@ -34,9 +34,8 @@ using shape = std::array<index_t, Rank>;
     wraps |= extent != 0 && size > std::numeric_limits<index_t>::max() / extent;
     size *= wraps || extent == 0 ? 1 : extent;
   }
-  if (empty) return 0;
   if (wraps) throw shape_mismatch("shape: the number of elements does not fit 63 bits", where);
-  return size;
+  return empty ? 0 : size;
 }
 
 /// "(2, 3)", "(5,)", "()": a shape as NumPy prints it.

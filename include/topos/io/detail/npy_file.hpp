@@ -89,11 +89,12 @@ class npy_file {
   void require_size(std::source_location where) const {
     index_t bytes = sizeof(T);
     for (const index_t extent : header_.shape) {
-      if (__builtin_mul_overflow(bytes, extent, &bytes)) {
+      if (extent != 0 && __builtin_mul_overflow(bytes, extent, &bytes)) {
         throw io_error(concat(origin_, "shape ", to_string(header_.shape), " does not fit 63 bits"),
                        where);
       }
     }
+    if (std::ranges::count(header_.shape, 0) != 0) bytes = 0;
     if (static_cast<std::size_t>(bytes) != elements_.size()) {
       throw io_error(concat(origin_, "shape ", to_string(header_.shape), " of ", dtype_name_v<T>,
                             " takes ", bytes, " bytes, the file has ", elements_.size()),
