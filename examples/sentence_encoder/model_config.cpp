@@ -21,19 +21,20 @@ class json_file {
     if (!content_.is_object()) throw std::runtime_error(path_.string() + ": is not a JSON object");
   }
 
-  [[nodiscard]] topos::index_t size(const char* key, topos::index_t most) const {
+  [[nodiscard]] topos::index_t size(const char* key, topos::index_t most,
+                                    topos::index_t least = 1) const {
     const auto found = content_.find(key);
-    if (found == content_.end() || !found->is_number_integer() || *found < 1 || *found > most) {
-      throw std::runtime_error(path_.string() + ": \"" + key + "\" is not an integer from 1 to " +
-                               std::to_string(most));
+    if (found == content_.end() || !found->is_number_integer() || *found < least || *found > most) {
+      throw std::runtime_error(path_.string() + ": \"" + key + "\" is not an integer from " +
+                               std::to_string(least) + " to " + std::to_string(most));
     }
     return found->get<topos::index_t>();
   }
 
-  [[nodiscard]] float number(const char* key) const {
+  [[nodiscard]] float fraction(const char* key) const {
     const auto found = content_.find(key);
-    if (found == content_.end() || !found->is_number()) {
-      throw std::runtime_error(path_.string() + ": \"" + key + "\" is not a number");
+    if (found == content_.end() || !found->is_number() || *found < 0 || *found > 1) {
+      throw std::runtime_error(path_.string() + ": \"" + key + "\" is not a number from 0 to 1");
     }
     return found->get<float>();
   }
@@ -69,7 +70,7 @@ model_config read_model_config(const std::filesystem::path& model) {
       .intermediate = file.size("intermediate_size", most),
       .heads = file.size("num_attention_heads", most),
       .layers = file.size("num_hidden_layers", 1000),
-      .epsilon = file.number("layer_norm_eps"),
+      .epsilon = file.fraction("layer_norm_eps"),
   };
   if (config.hidden % config.heads != 0) {
     throw std::runtime_error((model / "config.json").string() + ": hidden_size " +
@@ -77,7 +78,8 @@ model_config read_model_config(const std::filesystem::path& model) {
                              std::to_string(config.heads) + " heads");
   }
   const json_file limits(model / "sentence_bert_config.json");
-  return {config, static_cast<std::size_t>(limits.size("max_seq_length", config.positions))};
+  // [CLS] and [SEP] alone take 2.
+  return {config, static_cast<std::size_t>(limits.size("max_seq_length", config.positions, 2))};
 }
 
 }  // namespace sentence_encoder

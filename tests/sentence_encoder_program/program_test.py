@@ -3,6 +3,7 @@
 """Runs sentence_encoder as its user does: program_test.py PROGRAM MODEL_FOLDER."""
 
 import ast
+import json
 import os
 import pty
 import resource
@@ -107,6 +108,13 @@ class program(unittest.TestCase):
         for content in [b"", b"[]", b'{"hidden_size": -1}', b'{"vocab_size": 1e99}']:
             self.replace(model, "config.json", content)
             self.refused(run("--model", model), "config.json")
+        config = json.loads((MODEL / "config.json").read_text())
+        for key, value in [("layer_norm_eps", -1), ("layer_norm_eps", 1e300), ("vocab_size", 2**64 - 1)]:
+            self.replace(model, "config.json", json.dumps(config | {key: value}).encode())
+            self.refused(run("--model", model), "config.json", key)
+        self.replace(model, "config.json", json.dumps(config).encode())
+        self.replace(model, "sentence_bert_config.json", b'{"max_seq_length": 1}')
+        self.refused(run("--model", model), "sentence_bert_config.json", "max_seq_length")
 
     def test_says_what_cannot_be_written(self):
         self.refused(run("--count", 1, "--output", self.folder / "none" / "x.npy"), "x.npy")
