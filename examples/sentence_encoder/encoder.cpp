@@ -23,7 +23,14 @@ struct model::state {
       : place(d),
         config(read_model_config(folder)),
         tokens(folder / "vocab.txt", config.max_tokens),
-        network(config.bert, d, p) {}
+        network(config.bert, d, p) {
+    // An id that is not there would be given another token's vector.
+    if (tokens.size() > config.bert.vocabulary) {
+      throw std::runtime_error((folder / "vocab.txt").string() + ": has " +
+                               std::to_string(tokens.size()) + " tokens, the model " +
+                               std::to_string(config.bert.vocabulary));
+    }
+  }
 
   topos::device place;
   model_config config;

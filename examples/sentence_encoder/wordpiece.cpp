@@ -74,6 +74,7 @@ wordpiece::wordpiece(const std::filesystem::path& vocabulary, std::size_t max_to
     std::string_view token = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(std::min(token.size() + 1, rest.size()));
     if (token.ends_with('\r')) token.remove_suffix(1);
+    if (!token.empty()) size_ = id + 1;
     if (token.starts_with(prefix)) {
       insert(position::inside, token.substr(prefix.size()), id);
     } else {

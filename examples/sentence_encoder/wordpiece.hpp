@@ -23,6 +23,9 @@ class wordpiece {
   /// [CLS] and [SEP].
   explicit wordpiece(const std::filesystem::path& vocabulary, std::size_t max_tokens = 256);
 
+  /// How many tokens the vocabulary has, empty lines behind them aside: ids are below it.
+  [[nodiscard]] std::int32_t size() const noexcept { return size_; }
+
   /// Appends to `ids` the ids of `text`: [CLS], those of its words as far as they fit, [SEP]. What
   /// is not UTF-8 in the text is read as U+FFFD, which is dropped. [UNK], [CLS], [SEP], [PAD] and
   /// [MASK] in the text are those tokens.
@@ -60,6 +63,7 @@ class wordpiece {
   std::vector<special> specials_;
   std::size_t longest_ = 0;  // bytes of the longest piece
   std::size_t max_tokens_;
+  std::int32_t size_ = 0;
   std::int32_t unknown_ = 0;
   std::int32_t begin_ = 0;
   std::int32_t end_ = 0;

@@ -138,6 +138,12 @@ TEST(wordpiece, reads_lines_ended_as_on_windows_or_not_at_all) {
   const vocabulary_file file("[UNK]\r\n[CLS]\r\n[SEP]\r\nhello");
   EXPECT_EQ(wordpiece(file.path()).encode("hello [MASK]").front(), 1);
   EXPECT_EQ(wordpiece(file.path()).encode("hello"), (ids{1, 3, 2}));
+  EXPECT_EQ(wordpiece(file.path()).size(), 4);
+}
+
+TEST(wordpiece, counts_no_empty_lines_at_the_end) {
+  const vocabulary_file file("[UNK]\n[CLS]\n\n[SEP]\nhello\n\n\r\n");
+  EXPECT_EQ(wordpiece(file.path()).size(), 5);
 }
 
 std::string error_of(const std::filesystem::path& vocabulary) {

@@ -103,6 +103,11 @@ class program(unittest.TestCase):
             "unexpected: encoder.layer.5.output.dense.base",
         )
 
+    def test_refuses_tokens_that_the_model_does_not_have(self):
+        model = self.broken_model()
+        self.replace(model, "vocab.txt", (MODEL / "vocab.txt").read_bytes() + b"one\n")
+        self.refused(run("--model", model), "vocab.txt", "30523 tokens")
+
     def test_refuses_broken_configuration(self):
         model = self.broken_model()
         for content in [b"", b"[]", b'{"hidden_size": -1}', b'{"vocab_size": 1e99}']:
