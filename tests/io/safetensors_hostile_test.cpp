@@ -108,11 +108,11 @@ TEST_F(safetensors_file, strings_have_json_escapes_only) {
 }
 
 TEST_F(safetensors_file, hostile_names_are_shown_as_one_short_line) {
-  const std::string name = R"(\u001b[2J\n)" + std::string(100'000, 'x');
+  const std::string name = R"(\u001b[2J\n\u009bm\u00e9)" + std::string(100'000, 'x');
 
   const std::string message = refusal(file_of(braced(entry(name, "none", "[0]", "[0,0]"))));
 
-  EXPECT_TRUE(says(message, {R"(\x1b[2J\x0a)", "..."}));
+  EXPECT_TRUE(says(message, {R"(\x1b[2J\x0a\xc2\x9bm)", "\u00e9xxx", "..."}));
   EXPECT_LT(message.size(), 1000U);
 }
 

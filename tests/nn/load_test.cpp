@@ -127,8 +127,18 @@ TEST(load, lists_all_that_is_wrong_in_one_error) {
   EXPECT_TRUE(contains(message, "first.weight is float32 (2, 3), expected float32 (2, 2)"))
       << message;
   EXPECT_TRUE(contains(message, "bias is int32 (3,), expected float32 (3,)")) << message;
-  EXPECT_TRUE(contains(message, "unexpected: pooler.weight")) << message;
+  EXPECT_TRUE(contains(message, "unexpected: 'pooler.weight'")) << message;
   EXPECT_FALSE(contains(message, "pooler.bias")) << message;
+}
+
+TEST(load, shows_hostile_names_as_one_line) {
+  outer m(topos::cpu());
+  source s = complete();
+  s.add("a\n\x1b[2J", {1}, {1});
+
+  const std::string message = support::refusal<topos::invalid_argument>([&] { load(m, s); });
+
+  EXPECT_TRUE(contains(message, R"(unexpected: 'a\x0a\x1b[2J')")) << message;
 }
 
 TEST(load, that_fails_changes_nothing) {

@@ -100,7 +100,7 @@ class program(unittest.TestCase):
         self.refused(
             run("--model", model),
             "missing: encoder.layer.5.output.dense.bias",
-            "unexpected: encoder.layer.5.output.dense.base",
+            "unexpected: 'encoder.layer.5.output.dense.base'",
         )
 
     def test_refuses_tokens_that_the_model_does_not_have(self):

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <topos/core/dtype.hpp>
+#include <topos/core/printable.hpp>
 #include <topos/nn/parameter.hpp>
 #include <topos/tensor/creation.hpp>
 #include <vector>
@@ -104,7 +105,8 @@ void load(M& m, const Source& source, const std::vector<std::string>& ignored = 
   });
   for (const auto& name : source.names()) {
     if (known.contains(std::string(name))) continue;
-    unexpected += (unexpected.empty() ? "; unexpected: " : ", ") + std::string(name);
+    unexpected += unexpected.empty() ? "; unexpected: " : ", ";
+    unexpected += topos::detail::printable(name);
   }
   if (!(missing + wrong + unexpected).empty()) {
     throw invalid_argument("load: the file does not fit the module" + missing + wrong + unexpected,

@@ -5,37 +5,16 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <cstddef>
 #include <source_location>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <topos/core/error.hpp>
+#include <topos/core/printable.hpp>
 #include <utility>
 
 namespace topos::detail {
-
-/// Text from outside as one printable line: quoted, control characters escaped, clipped.
-[[nodiscard]] inline std::string printable(std::string_view text) {
-  constexpr std::size_t longest = 200;
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string line = "'";
-  std::size_t shown = std::min(longest, text.size());
-  // Not in the middle of a UTF-8 sequence.
-  while (shown > 0 && shown < text.size() && (text[shown] & 0xc0) == 0x80) --shown;
-  for (const char c : text.substr(0, shown)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f) {
-      line += {'\\', 'x', digits[byte >> 4U], digits[byte & 15U]};
-    } else {
-      line += c;
-    }
-  }
-  if (shown < text.size()) line += "...";
-  return line += "'";
-}
 
 /// Throws `io_error`: the path, what was tried on it and what the system says to that.
 [[noreturn]] inline void throw_io_error(const std::string& path, std::string_view operation,
