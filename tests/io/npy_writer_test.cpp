@@ -212,6 +212,21 @@ TEST(npy_writer, writes_through_a_link) {
   EXPECT_EQ(read_npy<float>(folder / "real.npy").values, quarters);
 }
 
+TEST(npy_writer, makes_what_a_link_names) {
+  const scratch folder;
+  std::filesystem::create_symlink("next.npy", folder / "link.npy");
+  std::filesystem::create_symlink(folder / "real.npy", folder / "next.npy");
+  std::filesystem::create_symlink("none/real.npy", folder / "lost.npy");
+
+  write_npy<float>(folder / "link.npy", shape{6}, quarters);
+
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "link.npy"));
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "next.npy"));
+  EXPECT_EQ(read_npy<float>(folder / "real.npy").values, quarters);
+  EXPECT_THROW(write_npy<float>(folder / "lost.npy", shape{6}, quarters), topos::io_error);
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "lost.npy"));
+}
+
 TEST(npy_writer, writes_to_a_fifo) {
   const scratch folder;
   ASSERT_EQ(::mkfifo((folder / "fifo").c_str(), 0600), 0);

@@ -44,10 +44,10 @@ class output_file {
     }
     // The rename needs no right to the file itself; a file made read-only shall stay as it is.
     if (exists && ::access(path.c_str(), W_OK) != 0) fail("open for writing", errno, where);
-    std::error_code ignored;
-    if (std::filesystem::is_symlink(path, ignored)) {
-      target_ = std::filesystem::weakly_canonical(path, ignored);  // replace what the link names
-      if (ignored) fail("resolve the link", ignored.value(), where);
+    // Replace what a link names, or make it; `stat` has told of circles.
+    for (std::error_code failure; std::filesystem::is_symlink(target_, failure);) {
+      target_ = target_.parent_path() / std::filesystem::read_symlink(target_, failure);
+      if (failure) fail("resolve the link", failure.value(), where);
     }
     for (int attempt = 0; !file_.is_open(); ++attempt) {
       temporary_ = target_;
