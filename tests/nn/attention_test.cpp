@@ -93,6 +93,15 @@ TEST(attention, of_an_empty_batch_is_empty) {
   });
 }
 
+TEST(attention, of_no_columns_is_empty_with_any_number_of_heads) {
+  on_each_device([](topos::device d) {
+    const sequences batch(std::vector<index_t>{2, 3}, d);
+    const auto y = attention(topos::zeros<float, 2>({5, 0}, d), batch, index_t{1} << 62);
+    EXPECT_EQ(y.shape(), (topos::shape<2>{5, 0}));
+    EXPECT_TRUE(values_of(y).empty());
+  });
+}
+
 TEST(attention, of_one_row_is_its_value) {
   on_each_device([](topos::device d) {
     const std::vector<float> qkv = support::varied(3 * 34);
