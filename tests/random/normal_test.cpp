@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <topos/random/normal.hpp>
+#include <topos/tensor/reduction.hpp>
 
 #include "../support/types.hpp"
 #include "jax_numbers.hpp"
@@ -39,6 +41,16 @@ TYPED_TEST(normal, between_bounds_is_that_of_jax) {
                                             static_cast<random::detail::computed<T>>(0.7)},
                                            s, d);
       });
+}
+
+TYPED_TEST(normal, on_either_side_of_0_stays_there) {
+  using T = TypeParam;
+  constexpr auto infinity = std::numeric_limits<random::detail::computed<T>>::infinity();
+  const random::key k{3};
+  const topos::tensor<T, 1> above(random::truncated_normal<T>(k, {0, infinity}, {5000}));
+  const topos::tensor<T, 1> below(random::truncated_normal<T>(k, {-infinity, 0}, {5000}));
+  EXPECT_TRUE(topos::all(above > 0).item());
+  EXPECT_TRUE(topos::all(below < 0).item());
 }
 
 }  // namespace normal_test

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <topos/core/error.hpp>
+#include <topos/expr/detail/math_operations.hpp>
 #include <topos/random/detail/special.hpp>
 #include <topos/random/uniform.hpp>
 
@@ -40,14 +41,7 @@ struct truncated_normal_of_uniform {
 /// The number of T next to x, in the direction of another.
 template <class T>
 [[nodiscard]] computed<T> next_after(computed<T> x, computed<T> to) {
-  if constexpr (is_half<T>) {
-    T result(x);
-    result.bits =
-        static_cast<std::uint16_t>((x < to) == (x > 0) ? result.bits + 1 : result.bits - 1);
-    return static_cast<float>(result);
-  } else {
-    return std::nextafter(x, to);
-  }
+  return topos::detail::nextafter_op{}(T(x), T(to));
 }
 
 /// erf as XLA computes it: a rational function of float, the C library's for double.
