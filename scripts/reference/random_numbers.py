@@ -65,6 +65,8 @@ def cases():
             "uniform_between": lambda shape: random.uniform(key, shape, name, -3.1, 7.3),
             "normal": lambda shape: random.normal(key, shape, name),
             "truncated_normal": lambda shape: random.truncated_normal(key, -1.5, 0.7, shape, name),
+            "truncated_normal_far": lambda shape: random.truncated_normal(key, 10, 20, shape, name),
+            "truncated_normal_below": lambda shape: random.truncated_normal(key, -np.inf, 0, shape, name),
             "exponential": lambda shape: random.exponential(key, shape, name),
             "gumbel": lambda shape: random.gumbel(key, shape, name),
         }

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <string>
 #include <topos/random/normal.hpp>
 #include <topos/tensor/reduction.hpp>
 
@@ -32,15 +33,24 @@ TYPED_TEST(normal, is_that_of_jax) {
   });
 }
 
+template <class T>
+void expect_truncated(const std::string& name, double min, double max, double ulps) {
+  using C = random::detail::computed<T>;
+  const random::bounds<T> within{static_cast<C>(min), static_cast<C>(max)};
+  support::expect_jax<T>("truncated", name, ulps, [&](auto k, shape<1> s, topos::device d) {
+    return random::truncated_normal<T>(k, within, s, d);
+  });
+}
+
 TYPED_TEST(normal, between_bounds_is_that_of_jax) {
-  using T = TypeParam;
-  support::expect_jax<T>(
-      "truncated", "truncated_normal", this->ulps, [](auto k, shape<1> s, topos::device d) {
-        return random::truncated_normal<T>(k,
-                                           {static_cast<random::detail::computed<T>>(-1.5),
-                                            static_cast<random::detail::computed<T>>(0.7)},
-                                           s, d);
-      });
+  expect_truncated<TypeParam>("truncated_normal", -1.5, 0.7, this->ulps);
+}
+
+// erf of these bounds is 1, or -1.
+TYPED_TEST(normal, far_from_0_is_that_of_jax) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  expect_truncated<TypeParam>("truncated_normal_far", 10, 20, this->ulps);
+  expect_truncated<TypeParam>("truncated_normal_below", -infinity, 0, this->ulps);
 }
 
 TYPED_TEST(normal, on_either_side_of_0_stays_there) {

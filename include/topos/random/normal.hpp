@@ -4,6 +4,7 @@
 /// Random reals of the normal distribution, as expressions.
 
 #include <cmath>
+#include <limits>
 #include <topos/core/error.hpp>
 #include <topos/expr/detail/math_operations.hpp>
 #include <topos/random/detail/special.hpp>
@@ -34,7 +35,10 @@ struct truncated_normal_of_uniform {
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION V operator()(const V& u) const {
     const V normal = rounded<T>(normal_of_uniform<T>{}(u));
-    return min(max(normal, constant<V>(lowest)), constant<V>(highest));
+    // Far from 0 erf of a bound is rounded to 1 or -1, whose quantiles are infinite.
+    const V end = u * constant<V>(std::numeric_limits<computed<T>>::infinity());
+    const V inside = select(abs(u) < constant<V>(1), normal, end);
+    return min(max(inside, constant<V>(lowest)), constant<V>(highest));
   }
 };
 
