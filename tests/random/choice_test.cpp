@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <topos/random/choice.hpp>
+#include <topos/tensor/creation.hpp>
 
 #include "jax_numbers.hpp"
 
@@ -46,6 +47,17 @@ TEST(choice, of_elements_takes_what_its_numbers_name) {
     EXPECT_EQ(drawn.shape(), (shape<3>{2, 4, 2}));
     EXPECT_EQ(support::values_of(drawn), expected);
   });
+}
+
+TEST(choice, refuses_numbers_that_its_type_does_not_have) {
+  const random::key k{0};
+  const topos::tensor<float, 1> weights(topos::ones<float>({129}, topos::cpu()));
+  EXPECT_THROW((void)random::choice<std::int8_t>(k, 129, {1}), topos::invalid_argument);
+  EXPECT_THROW((void)random::choice<std::int8_t>(k, 129, {1}, random::without_replacement),
+               topos::invalid_argument);
+  EXPECT_THROW((void)random::weighted_choice<std::int8_t>(k, weights, {1}),
+               topos::invalid_argument);
+  EXPECT_EQ(topos::eval(random::choice<std::int8_t>(k, 128, {3})).size(), 3);
 }
 
 TEST(choice, refuses_to_choose_from_too_few) {

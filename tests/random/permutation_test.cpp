@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <topos/random/permutation.hpp>
 
 #include "jax_numbers.hpp"
@@ -33,6 +34,17 @@ TEST(permutation, is_that_of_jax) {
 TEST(permutation, of_nothing_is_empty) {
   EXPECT_EQ(random::permutation(random::key{0}, 0).size(), 0);
   EXPECT_THROW((void)random::permutation(random::key{0}, -1), topos::invalid_argument);
+}
+
+TEST(permutation, is_of_as_many_numbers_as_its_type_has) {
+  const random::key k{0};
+  std::vector<std::uint8_t> drawn = support::values_of(random::permutation<std::uint8_t>(k, 256));
+  std::sort(drawn.begin(), drawn.end());
+  ASSERT_EQ(drawn.size(), 256U);
+  for (std::size_t i = 0; i < drawn.size(); ++i) EXPECT_EQ(drawn[i], i);
+  EXPECT_EQ(random::permutation<std::int8_t>(k, 128).size(), 128);
+  EXPECT_THROW((void)random::permutation<std::uint8_t>(k, 257), topos::invalid_argument);
+  EXPECT_THROW((void)random::permutation<std::int8_t>(k, 200), topos::invalid_argument);
 }
 
 TEST(permutation, moves_whole_rows) {

@@ -65,7 +65,7 @@ inline constexpr without_replacement_t without_replacement{};
 
 /// Numbers from 0 up to, not including, count, each chosen for itself, as an expression:
 /// jax.random.choice, which draws other numbers for int64 than for int32, JAX's default. Throws
-/// `invalid_argument` if there is nothing to choose from.
+/// `invalid_argument` if there is nothing to choose from, or more than T has numbers.
 template <integer T = std::int32_t, std::size_t Rank>
 [[nodiscard]] auto choice(const key& k, index_t count, const shape<Rank>& extents,
                           device d = default_device::current(),
@@ -73,6 +73,7 @@ template <integer T = std::int32_t, std::size_t Rank>
   if (count <= 0 && size_of_shape(extents, where) > 0) {
     throw invalid_argument(topos::detail::concat("choice: from ", count, " numbers"), where);
   }
+  detail::require_numbers<T>("choice", count, where);
   return randint<T>(k, extents, 0, static_cast<detail::bound<T>>(count), d, where);
 }
 template <integer T = std::int32_t, std::size_t Rank>
@@ -83,7 +84,7 @@ template <integer T = std::int32_t, std::size_t Rank>
 }
 
 /// Numbers from 0 up to, not including, count, no two of them the same. Throws `invalid_argument`
-/// if there are not enough.
+/// if there are not enough, or more than T has numbers.
 template <integer T = std::int32_t, std::size_t Rank>
 [[nodiscard]] tensor<T, Rank> choice(const key& k, index_t count, const shape<Rank>& extents,
                                      without_replacement_t /*once*/,
@@ -107,7 +108,7 @@ template <integer T = std::int32_t, std::size_t Rank>
 
 /// Numbers from 0 up to, not including, that of the elements of p, each chosen for itself with a
 /// probability in proportion to p's. Waits for p, which it reads on the host. Throws
-/// `invalid_argument` if p is empty.
+/// `invalid_argument` if p is empty, or has more elements than T has numbers.
 template <integer T = std::int32_t, operand P, std::size_t Rank>
   requires(std::floating_point<topos::detail::value_of_t<P>>&& topos::detail::node_t<P>::rank == 1)
 [[nodiscard]] tensor<T, Rank> weighted_choice(
@@ -119,6 +120,7 @@ template <integer T = std::int32_t, operand P, std::size_t Rank>
   tensor<T, Rank> chosen(extents, d, where);
   if (chosen.size() == 0) return chosen;
   if (weights.size() == 0) throw invalid_argument("weighted_choice: of no weights", where);
+  detail::require_numbers<T>("weighted_choice", weights.size(), where);
   const tensor<real, 1> here = device_put(weights, cpu(), where);
   std::vector<real> sums(here.host(where).begin(), here.host(where).end());
   std::partial_sum(sums.begin(), sums.end(), sums.begin());
