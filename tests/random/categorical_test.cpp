@@ -57,6 +57,14 @@ TYPED_TEST(categorical, draws_along_either_axis_as_jax) {
   });
 }
 
+TEST(categorical_numbers, refuse_logits_that_do_not_fit_their_shape) {
+  const auto logits = support::tensor_on<2, float>(topos::cpu(), {3, 2}, {1, 2, 3, 4, 5, 6});
+  const random::key k{0};
+  EXPECT_THROW((void)random::categorical(k, logits, shape<1>{1}), topos::shape_mismatch);
+  EXPECT_THROW((void)random::categorical(k, logits, {2, 1}), topos::shape_mismatch);
+  EXPECT_THROW((void)random::categorical(k, logits, {2, 2}), topos::shape_mismatch);
+}
+
 TEST(categorical_numbers, refuse_an_axis_that_is_not_there) {
   const auto logits = support::vector_on<float>(topos::cpu(), {1, 2});
   EXPECT_THROW((void)random::categorical(random::key{0}, logits, 1), topos::out_of_range);

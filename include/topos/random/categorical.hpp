@@ -3,6 +3,7 @@
 
 /// Random choices by their logarithmic probabilities.
 
+#include <algorithm>
 #include <cstddef>
 #include <topos/random/exponential.hpp>
 #include <topos/tensor/extremum.hpp>
@@ -11,7 +12,8 @@ namespace topos::random {
 
 /// Along an axis of logits, the index of one chosen with probability softmax(logits), as int64:
 /// jax.random.categorical, which finds the largest of logits plus Gumbel numbers. Throws
-/// `out_of_range` for the axis and `invalid_argument` where there is nothing to choose from.
+/// `out_of_range` for the axis, `shape_mismatch` unless the logits' other axes broadcast to the
+/// shape, and `invalid_argument` where there is nothing to choose from.
 template <operand Logits, std::size_t Rank>
   requires(real<topos::detail::value_of_t<Logits>>)
 [[nodiscard]] auto categorical(const key& k, const Logits& logits, const shape<Rank>& extents,
@@ -31,8 +33,14 @@ template <operand Logits, std::size_t Rank>
   }
   all[in_all] = node.shape()[at];
   const device d = node.device().value_or(default_device::current());
-  return argmax(gumbel<T>(k, all, d, where) + node, static_cast<index_t>(in_all),
-                topos::detail::drop_dims_t{}, where);
+  const auto sums = add(gumbel<T>(k, all, d, where), node, where);
+  if (!std::ranges::equal(sums.shape(), all)) {
+    throw shape_mismatch(
+        topos::detail::concat("categorical: logits ", to_string(node.shape()), " along axis ", at,
+                              " do not broadcast to the shape ", to_string(extents)),
+        where);
+  }
+  return argmax(sums, static_cast<index_t>(in_all), topos::detail::drop_dims_t{}, where);
 }
 template <operand Logits, std::size_t Rank>
   requires(real<topos::detail::value_of_t<Logits>>)
