@@ -65,6 +65,13 @@ TEST(categorical_numbers, refuse_logits_that_do_not_fit_their_shape) {
   EXPECT_THROW((void)random::categorical(k, logits, {2, 2}), topos::shape_mismatch);
 }
 
+TEST(categorical_numbers, take_a_shape_of_one_extent_in_braces) {
+  const auto logits = support::vector_on<float>(topos::cpu(), {1, 2});
+  const random::key k{0};
+  EXPECT_EQ(support::values_of(topos::eval(random::categorical(k, logits, {5}))),
+            support::values_of(topos::eval(random::categorical(k, logits, shape<1>{5}))));
+}
+
 TEST(categorical_numbers, refuse_an_axis_that_is_not_there) {
   const auto logits = support::vector_on<float>(topos::cpu(), {1, 2});
   EXPECT_THROW((void)random::categorical(random::key{0}, logits, 1), topos::out_of_range);

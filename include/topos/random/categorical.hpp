@@ -50,10 +50,10 @@ template <operand Logits, std::size_t Rank>
   return categorical(k, logits, std::to_array(extents), axis, where);
 }
 
-/// One choice for each row of logits along an axis.
-template <operand Logits>
+/// One choice for each row of logits along an axis. (In braces an axis is a shape of one extent.)
+template <operand Logits, topos::detail::axis_number Axis>
   requires(real<topos::detail::value_of_t<Logits>>&& topos::detail::node_t<Logits>::rank > 0)
-[[nodiscard]] auto categorical(const key& k, const Logits& logits, index_t axis = -1,
+[[nodiscard]] auto categorical(const key& k, const Logits& logits, Axis axis,
                                std::source_location where = std::source_location::current()) {
   constexpr std::size_t rank = topos::detail::node_t<Logits>::rank;
   const shape<rank> all = topos::detail::as_node(logits).shape();
@@ -64,7 +64,13 @@ template <operand Logits>
     if (from == at) ++from;
     extent = all[from++];
   }
-  return categorical(k, logits, batch, axis, where);
+  return categorical(k, logits, batch, static_cast<index_t>(axis), where);
+}
+template <operand Logits>
+  requires(real<topos::detail::value_of_t<Logits>>&& topos::detail::node_t<Logits>::rank > 0)
+[[nodiscard]] auto categorical(const key& k, const Logits& logits,
+                               std::source_location where = std::source_location::current()) {
+  return categorical(k, logits, -1, where);
 }
 
 }  // namespace topos::random
