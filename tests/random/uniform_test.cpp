@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
 #include <topos/random/uniform.hpp>
 #include <topos/tensor/tensor.hpp>
 
@@ -68,6 +70,24 @@ TYPED_TEST(uniform, between_bounds_is_that_of_jax) {
                                static_cast<random::detail::computed<T>>(7.3)},
                               d);
   });
+}
+
+// As JAX's, whose largest of a bound and NaN is NaN.
+TYPED_TEST(uniform, between_bounds_that_are_no_numbers_is_none) {
+  using T = TypeParam;
+  using C = random::detail::computed<T>;
+  constexpr C nan = std::numeric_limits<C>::quiet_NaN();
+  constexpr C infinity = std::numeric_limits<C>::infinity();
+  const random::key k{3};
+  for (const random::bounds<T> within :
+       {random::bounds<T>{0, nan}, {nan, 1}, {nan, nan}, {-infinity, 0}, {-infinity, infinity}}) {
+    const auto drawn = random::uniform<T>(k, {37}, within);
+    for (const T x : support::values_of(topos::eval(drawn))) EXPECT_TRUE(std::isnan(C(x)));
+    // Every other one, which are not drawn in lanes.
+    for (const T x : support::values_of(topos::eval(slice(drawn, topos::range{{}, {}, 2})))) {
+      EXPECT_TRUE(std::isnan(C(x)));
+    }
+  }
 }
 
 TEST(uniform_numbers, fill_any_shape_in_row_major_order) {

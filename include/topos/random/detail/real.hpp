@@ -71,9 +71,21 @@ using word_of = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>
       return lane::name call;                       \
   }
 TOPOS_REAL_FUNCTION(abs, (const V& x), (x))
-TOPOS_REAL_FUNCTION(max, (const V& a, const V& b), (a, b))
-TOPOS_REAL_FUNCTION(min, (const V& a, const V& b), (a, b))
 TOPOS_REAL_FUNCTION(sqrt, (const V& x), (x))
+#undef TOPOS_REAL_FUNCTION
+
+// Of numbers as of lanes: the second where one is NaN.
+#define TOPOS_REAL_FUNCTION(name, sign)                        \
+  TOPOS_HOST_BRANCH                                            \
+  template <class V>                                           \
+  KOKKOS_FORCEINLINE_FUNCTION V name(const V& a, const V& b) { \
+    if constexpr (number<V>)                                   \
+      return a sign b ? a : b;                                 \
+    else                                                       \
+      return lane::name(a, b);                                 \
+  }
+TOPOS_REAL_FUNCTION(max, >)
+TOPOS_REAL_FUNCTION(min, <)
 #undef TOPOS_REAL_FUNCTION
 
 /// a * b + c of lanes, with one rounding.
