@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <topos/expr/math.hpp>
 #include <topos/tensor/creation.hpp>
@@ -123,6 +124,21 @@ TEST(math_of_integers, rounds_nothing) {
     const auto n = vector_on<std::int64_t>(d, {large, -large});
     for (const auto& same : {eval(floor(n)), eval(ceil(n)), eval(trunc(n)), eval(rint(n))})
       EXPECT_EQ(values_of(same), (std::vector<std::int64_t>{large, -large}));
+  });
+}
+
+TEST(math_of_integers, of_which_the_values_are_integers_stays_integer) {
+  on_each_device([](topos::device d) {
+    constexpr std::int32_t least = std::numeric_limits<std::int32_t>::min();
+    const auto a = vector_on<std::int32_t>(d, {16777217, -7, 7, least, 5});
+    const auto b = vector_on<std::int32_t>(d, {16777216, 3, -3, -1, 0});
+    static_assert(std::is_same_v<decltype(fmax(a, 2))::value_type, std::int32_t>);
+    static_assert(std::is_same_v<decltype(fmod(a, 2.5))::value_type, float>);
+    EXPECT_EQ(values_of(eval(fmax(a, b))), (std::vector<std::int32_t>{16777217, 3, 7, -1, 5}));
+    EXPECT_EQ(values_of(eval(fmin(a, b))), (std::vector<std::int32_t>{16777216, -7, -3, least, 0}));
+    EXPECT_EQ(values_of(eval(fmod(a, b))), (std::vector<std::int32_t>{1, -1, 1, 0, 0}));
+    const auto n = vector_on<std::uint8_t>(d, {255, 7});
+    EXPECT_EQ(values_of(eval(fmod(n, 200))), (std::vector<std::uint8_t>{55, 7}));
   });
 }
 

@@ -276,7 +276,7 @@ template <class A, class B>
   requires detail::operands<A, B>
 [[nodiscard]] auto fmin(const A& a, const B& b,
                         std::source_location where = std::source_location::current()) {
-  return detail::apply_floating<detail::fmin_op>("fmin", a, b, where);
+  return detail::apply<detail::fmin_op>("fmin", a, b, where);
 }
 
 /// The larger of two; a NaN is passed over.
@@ -284,15 +284,15 @@ template <class A, class B>
   requires detail::operands<A, B>
 [[nodiscard]] auto fmax(const A& a, const B& b,
                         std::source_location where = std::source_location::current()) {
-  return detail::apply_floating<detail::fmax_op>("fmax", a, b, where);
+  return detail::apply<detail::fmax_op>("fmax", a, b, where);
 }
 
-/// What division cut off towards 0 leaves, of the sign of the dividend.
+/// What division cut off towards 0 leaves, of the sign of the dividend; of integers by 0 it is 0.
 template <class A, class B>
   requires detail::operands<A, B>
 [[nodiscard]] auto fmod(const A& a, const B& b,
                         std::source_location where = std::source_location::current()) {
-  return detail::apply_floating<detail::fmod_op>("fmod", a, b, where);
+  return detail::apply<detail::fmod_op>("fmod", a, b, where);
 }
 
 /// The difference, or 0 where it is negative.

@@ -92,7 +92,13 @@ TOPOS_FUNCTION(hypot)
 struct fmod_op : widening, of_reals {
   template <class T>
   KOKKOS_FUNCTION T operator()(T a, T b) const {
-    return Kokkos::fmod(a, b);
+    if constexpr (std::is_integral_v<T>) {
+      // By -1 nothing is left; the processor would end the process for the lowest number, as by 0.
+      if (b == T(0) || (std::is_signed_v<T> && b == static_cast<T>(-1))) return T(0);
+      return static_cast<T>(a % b);
+    } else {
+      return Kokkos::fmod(a, b);
+    }
   }
   template <floating_lanes B>
   B lanes(const B& a, const B& b) const requires(lane::has_fma) {
