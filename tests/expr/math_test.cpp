@@ -142,6 +142,16 @@ TEST(math_of_integers, of_which_the_values_are_integers_stays_integer) {
   });
 }
 
+TEST(math_of_integers, fma_wraps_around_as_products_and_sums_do) {
+  on_each_device([](topos::device d) {
+    const std::int64_t large = (std::int64_t{1} << 53) + 1;
+    const auto n = vector_on<std::int64_t>(d, {large, -large});
+    EXPECT_EQ(values_of(eval(fma(n, 3, n))), (std::vector<std::int64_t>{4 * large, -4 * large}));
+    const auto m = vector_on<std::int32_t>(d, {2147483647});
+    EXPECT_EQ(values_of(eval(fma(m, 2, 3))), (std::vector<std::int32_t>{1}));
+  });
+}
+
 TEST(relu, takes_what_is_negative_for_zero) {
   on_each_device([](topos::device d) {
     const auto x = vector_on<float>(d, {-1, 0, 2, -INFINITY, INFINITY});

@@ -343,7 +343,7 @@ template <class A, class B>
   return detail::apply_floating<detail::logaddexp_op>("logaddexp", a, b, where);
 }
 
-/// a * b + c, rounded once.
+/// a * b + c, rounded once; integers wrap around.
 template <class A, class B, class C>
   requires(operand<A> || operand<B> || operand<C>)
 [[nodiscard]] auto fma(const A& a, const B& b, const C& c,

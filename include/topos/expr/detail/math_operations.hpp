@@ -211,7 +211,10 @@ struct ldexp_op : widening, of_reals {
 struct fma_op : widening, of_reals {
   template <class T>
   KOKKOS_FUNCTION T operator()(T a, T b, T c) const {
-    return Kokkos::fma(a, b, c);
+    if constexpr (std::is_integral_v<T>)
+      return add_op{}(multiply_op{}(a, b), c);
+    else
+      return Kokkos::fma(a, b, c);
   }
   template <floating_lanes B>
   B lanes(const B& a, const B& b, const B& c) const {
