@@ -106,6 +106,15 @@ TEST(pow, of_integers_to_integers_stays_integer) {
   });
 }
 
+// 1.01 is 1.0078125 in bfloat16, which scalars become as in any operation.
+TEST(pow, of_halves_takes_a_scalar_as_they_are) {
+  on_each_device([](topos::device d) {
+    const auto x = vector_on<topos::bf16>(d, {topos::bf16(1e30f), topos::bf16(3.0f)});
+    const auto by = vector_on<topos::bf16>(d, {topos::bf16(1.01f), topos::bf16(1.01f)});
+    expect_same<topos::bf16>("pow", values_of(eval(pow(x, 1.01))), values_of(eval(pow(x, by))));
+  });
+}
+
 TEST(math_of_integers, is_float) {
   on_each_device([](topos::device d) {
     const auto n = vector_on<std::int64_t>(d, {1, 4, 9});

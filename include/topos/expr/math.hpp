@@ -362,7 +362,8 @@ template <class A, class B>
   using T = detail::common_t<A, B>;
   if constexpr (detail::scalar<B> && detail::is_real_floating<T>) {
     using S = std::conditional_t<detail::is_half<T>, float, T>;
-    return detail::make_node("pow", where, detail::power_op<S>::of(static_cast<S>(b)),
+    const auto exponent = static_cast<S>(detail::convert_op<T>{}(b));
+    return detail::make_node("pow", where, detail::power_op<S>::of(exponent),
                              detail::node_as<T>(a));
   } else {
     return detail::apply<detail::pow_op>("pow", a, b, where);
