@@ -164,13 +164,17 @@ class cuda::event {
 /// What Kokkos launches: one block for each item. At namespace scope, where nvcc can name it.
 template <class Kernel>
 struct cuda_item {
+  /// Where a block's scratch memory begins. Kokkos looks for that inside of what was asked for,
+  /// which begins anywhere.
+  static constexpr std::size_t alignment = 16;
+
   Kernel kernel;
   std::size_t scratch;
   int level;
   template <class Member>
   KOKKOS_FUNCTION void operator()(const Member& member) const {
     void* memory =
-        scratch == 0 ? nullptr : member.team_scratch(level).get_shmem_aligned(scratch, 16);
+        scratch == 0 ? nullptr : member.team_scratch(level).get_shmem_aligned(scratch, alignment);
     kernel(device_team<Member>(member, memory), static_cast<index_t>(member.league_rank()));
   }
 };
@@ -209,9 +213,10 @@ class cuda::stream {
     using policy = Kokkos::TeamPolicy<execution_space, Kokkos::IndexType<index_t>>;
     const int warps = cost >= 256 ? 8 : cost >= 64 ? 2 : 1;
     const int level = scratch <= shared_scratch ? 0 : 1;
+    const std::size_t room = scratch == 0 ? 0 : scratch + cuda_item<Kernel>::alignment;
     auto light = Kokkos::Experimental::require(
         policy(space_, static_cast<int>(count), warps, 32)
-            .set_scratch_size(level, Kokkos::PerTeam(static_cast<int>(scratch))),
+            .set_scratch_size(level, Kokkos::PerTeam(room)),
         Kokkos::Experimental::WorkItemProperty::HintLightWeight);
     Kokkos::parallel_for(label, light, cuda_item<Kernel>{kernel, scratch, level});
     check_cuda(cudaPeekAtLastError(), label);
