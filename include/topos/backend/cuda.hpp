@@ -27,6 +27,13 @@ inline void check_cuda(cudaError_t status, const char* call) {
   throw backend_error(message);
 }
 
+/// Whether work is over, done or failed, by what a query of it says.
+[[nodiscard]] inline bool is_over(cudaError_t status) {
+  // Else "not ready" stays this thread's last error, and the next launch would be blamed for it.
+  if (status == cudaErrorNotReady) cudaGetLastError();
+  return status != cudaErrorNotReady;
+}
+
 /// Makes a device current for as long as it lives.
 class cuda_scope {
  public:
@@ -148,7 +155,7 @@ class cuda::event {
   [[nodiscard]] cudaEvent_t native() const { return native_; }
 
   /// True once the work before it is done.
-  [[nodiscard]] bool is_done() const { return cudaEventQuery(native_) != cudaErrorNotReady; }
+  [[nodiscard]] bool is_done() const { return is_over(cudaEventQuery(native_)); }
 
   /// Blocks until the work before it is done; throws `backend_error` if any of it failed.
   void synchronize() const {
@@ -247,7 +254,7 @@ class cuda::stream {
   }
 
   /// True where all launched work is done.
-  [[nodiscard]] bool idle() const { return cudaStreamQuery(native_) != cudaErrorNotReady; }
+  [[nodiscard]] bool idle() const { return is_over(cudaStreamQuery(native_)); }
 
  private:
   // Scratch up to this lies in the block's shared memory, more in the device's.
