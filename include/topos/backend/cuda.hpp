@@ -5,6 +5,7 @@
 ///
 /// Where CUDA is not compiled in, the backend has no devices and what is asked of it throws.
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -168,7 +169,8 @@ class cuda::event {
   cudaEvent_t native_ = nullptr;
 };
 
-/// What Kokkos launches: one block for each item. At namespace scope, where nvcc can name it.
+/// What Kokkos launches: one block for each item from `first` on. At namespace scope, where nvcc
+/// can name it.
 template <class Kernel>
 struct cuda_item {
   /// Where a block's scratch memory begins. Kokkos looks for that inside of what was asked for,
@@ -178,11 +180,12 @@ struct cuda_item {
   Kernel kernel;
   std::size_t scratch;
   int level;
+  index_t first;
   template <class Member>
   KOKKOS_FUNCTION void operator()(const Member& member) const {
     void* memory =
         scratch == 0 ? nullptr : member.team_scratch(level).get_shmem_aligned(scratch, alignment);
-    kernel(device_team<Member>(member, memory), static_cast<index_t>(member.league_rank()));
+    kernel(device_team<Member>(member, memory), first + member.league_rank());
   }
 };
 
@@ -214,19 +217,20 @@ class cuda::stream {
   template <class Kernel>
   void for_each(const char* label, index_t count, index_t cost, std::size_t scratch,
                 const Kernel& kernel) const {
-    static_assert(sizeof(Kernel) <= 4000, "a CUDA kernel takes at most 4 KiB of arguments");
-    if (count == 0) return;
+    static_assert(sizeof(Kernel) <= 3800, "a CUDA kernel takes at most 4 KiB of arguments");
     const cuda_scope scope(index_);
     using policy = Kokkos::TeamPolicy<execution_space, Kokkos::IndexType<index_t>>;
     const int warps = cost >= 256 ? 8 : cost >= 64 ? 2 : 1;
     const int level = scratch <= shared_scratch ? 0 : 1;
     const std::size_t room = scratch == 0 ? 0 : scratch + cuda_item<Kernel>::alignment;
-    auto light = Kokkos::Experimental::require(
-        policy(space_, static_cast<int>(count), warps, 32)
-            .set_scratch_size(level, Kokkos::PerTeam(room)),
-        Kokkos::Experimental::WorkItemProperty::HintLightWeight);
-    Kokkos::parallel_for(label, light, cuda_item<Kernel>{kernel, scratch, level});
-    check_cuda(cudaPeekAtLastError(), label);
+    for (index_t first = 0; first < count; first += most_blocks) {
+      const auto light = Kokkos::Experimental::require(
+          policy(space_, static_cast<int>(std::min(count - first, most_blocks)), warps, 32)
+              .set_scratch_size(level, Kokkos::PerTeam(room)),
+          Kokkos::Experimental::WorkItemProperty::HintLightWeight);
+      Kokkos::parallel_for(label, light, cuda_item<Kernel>{kernel, scratch, level, first});
+      check_cuda(cudaPeekAtLastError(), label);
+    }
   }
 
   /// Enqueues a copy between any two of host and devices.
@@ -257,6 +261,8 @@ class cuda::stream {
   [[nodiscard]] bool idle() const { return is_over(cudaStreamQuery(native_)); }
 
  private:
+  // A grid's limit is 2^31 - 1.
+  static constexpr index_t most_blocks = index_t{1} << 30;
   // Scratch up to this lies in the block's shared memory, more in the device's.
   static constexpr std::size_t shared_scratch = std::size_t{40} << 10;
 
