@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <topos/backend/kind.hpp>
@@ -223,6 +224,9 @@ class cuda::stream {
     const int warps = cost >= 256 ? 8 : cost >= 64 ? 2 : 1;
     const int level = scratch <= shared_scratch ? 0 : 1;
     const std::size_t room = scratch == 0 ? 0 : scratch + cuda_item<Kernel>::alignment;
+    // Kokkos notes what it asks CUDA about a kernel, for each GPU, without a lock.
+    static std::mutex asking;
+    const std::lock_guard lock(asking);
     for (index_t first = 0; first < count; first += most_blocks) {
       const auto light = Kokkos::Experimental::require(
           policy(space_, static_cast<int>(std::min(count - first, most_blocks)), warps, 32)
