@@ -196,7 +196,7 @@ class cuda::stream {
   using backend = cuda;
 
   explicit stream(int index)
-      : index_(index), owned_(make(index)), native_(owned_.get()), space_(native_) {}
+      : index_(index), owned_(make(index)), native_(owned_.get()), space_(adopt(index, native_)) {}
 
   /// Launches on an execution-space instance of the user's, whose stream stays theirs.
   explicit stream(const execution_space& space)
@@ -281,6 +281,15 @@ class cuda::stream {
     check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking),
                "cudaStreamCreateWithFlags");
     return owned(stream);
+  }
+
+  // Kokkos makes the stream's GPU the thread's, and clears the locks of its scratch memory on the
+  // default stream, which this one does not wait for.
+  static execution_space adopt(int index, cudaStream_t stream) {
+    const cuda_scope scope(index);
+    execution_space space(stream);
+    check_cuda(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
+    return space;
   }
 
   int index_;
