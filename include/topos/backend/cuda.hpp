@@ -41,7 +41,9 @@ class cuda_scope {
  public:
   explicit cuda_scope(int index) {
     check_cuda(cudaGetDevice(&before_), "cudaGetDevice");
-    if (before_ != index) check_cuda(cudaSetDevice(index), "cudaSetDevice");
+    // Even if it is: what a GPU has broken down with is to throw here, since it would have Kokkos,
+    // which makes the same call, end the process.
+    check_cuda(cudaSetDevice(index), "cudaSetDevice");
   }
   ~cuda_scope() { cudaSetDevice(before_); }
   cuda_scope(const cuda_scope&) = delete;
@@ -227,13 +229,14 @@ class cuda::stream {
     // Kokkos notes what it asks CUDA about a kernel, for each GPU, without a lock.
     static std::mutex asking;
     const std::lock_guard lock(asking);
+    cudaGetLastError();  // what others left is no failure of this
     for (index_t first = 0; first < count; first += most_blocks) {
       const auto light = Kokkos::Experimental::require(
           policy(space_, static_cast<int>(std::min(count - first, most_blocks)), warps, 32)
               .set_scratch_size(level, Kokkos::PerTeam(room)),
           Kokkos::Experimental::WorkItemProperty::HintLightWeight);
       Kokkos::parallel_for(label, light, cuda_item<Kernel>{kernel, scratch, level, first});
-      check_cuda(cudaPeekAtLastError(), label);
+      check_cuda(cudaGetLastError(), label);
     }
   }
 
