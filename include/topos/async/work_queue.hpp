@@ -354,12 +354,12 @@ inline work_queue::mark work_queue::mark_of(std::uint64_t number) {
   return nullptr;
 }
 
-// Lets go of what work that is done used.
+// Lets go of what work that is done used. What has failed stays, to tell who waits for it.
 inline void work_queue::reap(std::vector<buffer>* done) {
   std::vector<buffer> here;
   std::vector<buffer>& free = done != nullptr ? *done : here;
   const std::lock_guard flight(flight_mutex_);
-  while (!in_flight_.empty() && in_flight_.front().end->is_done()) {
+  while (!in_flight_.empty() && in_flight_.front().end->has_succeeded()) {
     launched& first = in_flight_.front();
     std::move(first.uses.begin(), first.uses.end(), std::back_inserter(free));
     done_.store(first.number, std::memory_order_release);

@@ -158,8 +158,14 @@ class cuda::event {
 
   [[nodiscard]] cudaEvent_t native() const { return native_; }
 
-  /// True once the work before it is done.
+  /// True once the work before it is done, or has failed.
   [[nodiscard]] bool is_done() const { return is_over(cudaEventQuery(native_)); }
+
+  /// True once the work before it is done, and nothing failed.
+  [[nodiscard]] bool has_succeeded() const {
+    const cudaError_t status = cudaEventQuery(native_);
+    return is_over(status) && status == cudaSuccess;
+  }
 
   /// Blocks until the work before it is done; throws `backend_error` if any of it failed.
   void synchronize() const {
@@ -321,6 +327,7 @@ struct cuda {
    public:
     explicit event(int) { absent(); }
     [[nodiscard]] bool is_done() const { return true; }
+    [[nodiscard]] bool has_succeeded() const { return true; }
     void synchronize() const {}
   };
 
