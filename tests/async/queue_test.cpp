@@ -7,6 +7,7 @@
 #include <Kokkos_Core.hpp>
 #include <atomic>
 #include <cstdlib>
+#include <memory>
 #include <semaphore>
 #include <source_location>
 #include <stdexcept>
@@ -71,6 +72,25 @@ TEST(queue, work_gives_what_the_first_queue_gives) {
     const queue_scope scope(q);
 
     EXPECT_TRUE(support::same_bits(compute(), expected));
+  });
+}
+
+TEST(queue, keeps_what_work_itself_has_until_that_is_done) {
+  on_each_device([](topos::device d) {
+    const auto x = support::vector_on(d, support::varied(large));
+    const queue q(d);
+    const queue_scope scope(q);
+    const tensor<float, 1> before(sqrt(abs(x)));
+    auto own = std::make_shared<int>(1);
+    const std::weak_ptr<int> alive = own;
+
+    current(d).submit({before.memory()}, {some(d)}, always_queued,
+                      [own = std::move(own)](const auto&) {});
+
+    const bool let_go = alive.expired();
+    EXPECT_TRUE(!let_go || q.is_ready());
+    q.block_until_ready();
+    EXPECT_TRUE(alive.expired());
   });
 }
 

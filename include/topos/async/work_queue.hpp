@@ -160,12 +160,20 @@ class work_queue {
   using mark = std::shared_ptr<backend::cuda::event>;
   using origins = std::optional<failure_origin>;
 
+  // What is launched on a GPU and was not seen to be done, since the device has several queues.
+  struct launched {
+    std::uint64_t number;
+    mark end;
+    std::vector<buffer> uses;
+    std::unique_ptr<work> what;  // which may have memory of its own, as that of partial results
+  };
+
   void submit_work(std::vector<buffer> reads, std::vector<buffer> writes, index_t elements,
                    work&& what, const char* operation, std::source_location where) {
     origins origin;
     if (operation != nullptr) origin = failure_origin{operation, where};
     if (gpu_) {
-      launch(reads, writes, what, origin);
+      launch(reads, writes, std::move(what), origin);
     } else if (caller_ || in_place_scopes() > 0) {
       run_here(reads, writes, what, origin);
     } else {
@@ -217,9 +225,9 @@ class work_queue {
     run(what, stream, reads, writes, origin, failure);
   }
 
-  void launch(std::vector<buffer>& reads, std::vector<buffer>& writes, const work& what,
+  void launch(std::vector<buffer>& reads, std::vector<buffer>& writes, work&& what,
               const origins& origin) {
-    std::vector<buffer> done;  // given back without the lock
+    std::vector<launched> done;  // let go of without the lock
     const std::exception_ptr failure = settle(*gpu_, pending_elsewhere(reads, writes), origin);
     const std::lock_guard lock(mutex_);
     const std::uint64_t number = submitted_.load(std::memory_order_relaxed) + 1;
@@ -231,8 +239,9 @@ class work_queue {
       auto end = std::make_shared<backend::cuda::event>(device_.index());
       gpu_->record(*end);
       reads.insert(reads.end(), writes.begin(), writes.end());
+      std::unique_ptr<work> kept = std::move(what).take();
       const std::lock_guard flight(flight_mutex_);
-      in_flight_.push_back({number, std::move(end), std::move(reads)});
+      in_flight_.push_back({number, std::move(end), std::move(reads), std::move(kept)});
     } catch (...) {
       for (const buffer& written : writes) written.set_poison(current_failure(origin));
     }
@@ -285,7 +294,7 @@ class work_queue {
   void drain_all() const;
 
   [[nodiscard]] mark mark_of(std::uint64_t number);
-  void reap(std::vector<buffer>* done = nullptr);
+  void reap(std::vector<launched>* done = nullptr);
 
   device device_;
   std::size_t id_;
@@ -297,12 +306,6 @@ class work_queue {
   std::atomic<std::uint64_t> done_{0};
   std::atomic<bool> shared_;
 
-  // What is launched on a GPU and was not seen to be done, since the device has several queues.
-  struct launched {
-    std::uint64_t number;
-    mark end;
-    std::vector<buffer> uses;
-  };
   std::mutex flight_mutex_;
   std::deque<launched> in_flight_;
   mark history_;  // what was launched before
@@ -355,14 +358,13 @@ inline work_queue::mark work_queue::mark_of(std::uint64_t number) {
 }
 
 // Lets go of what work that is done used. What has failed stays, to tell who waits for it.
-inline void work_queue::reap(std::vector<buffer>* done) {
-  std::vector<buffer> here;
-  std::vector<buffer>& free = done != nullptr ? *done : here;
+inline void work_queue::reap(std::vector<launched>* done) {
+  std::vector<launched> here;
+  std::vector<launched>& over = done != nullptr ? *done : here;
   const std::lock_guard flight(flight_mutex_);
   while (!in_flight_.empty() && in_flight_.front().end->has_succeeded()) {
-    launched& first = in_flight_.front();
-    std::move(first.uses.begin(), first.uses.end(), std::back_inserter(free));
-    done_.store(first.number, std::memory_order_release);
+    done_.store(in_flight_.front().number, std::memory_order_release);
+    over.push_back(std::move(in_flight_.front()));
     in_flight_.pop_front();
   }
 }
