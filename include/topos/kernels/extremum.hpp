@@ -145,21 +145,17 @@ struct extremum_kernel : reduction_pieces {
       }
       return best;
     } else {
-      const index_t width = of.past_c - of.c;
-      using reducer = partial_reducer<found, first_of_two<Before>>;
-      partial_result<found> result{};
-      Kokkos::parallel_reduce(
-          Kokkos::TeamVectorRange(team.member(), (of.past_r - of.r) * width),
-          [&](index_t e, partial_result<found>& best) {
+      // At most as many as a piece has.
+      const auto width = static_cast<std::uint32_t>(of.past_c - of.c);
+      const found best = device_rows::combine(
+          team, first_of_two<Before>{}, (of.past_r - of.r) * width, [&](index_t i) {
+            const auto e = static_cast<std::uint32_t>(i);
             const index_t n = of.r + e / width;
             const index_t j = of.c + e % width;
-            const found here{rows.row(first + n)[j], n * columns + j};
-            best.value = best.some ? first_of_two<Before>{}(best.value, here) : here;
-            best.some = true;
-          },
-          reducer({}, &result));
+            return found{rows.row(first + n)[j], n * columns + j};
+          });
       team.barrier();
-      return result.value;
+      return best;
     }
   }
 
@@ -224,17 +220,8 @@ struct extremum_choice {
       for (index_t k = 1; k < count; ++k) best = first_of_two<Before>{}(best, from[k * stride]);
       of.write(o, best);
     } else {
-      using reducer = partial_reducer<found, first_of_two<Before>>;
-      partial_result<found> result{};
-      Kokkos::parallel_reduce(
-          Kokkos::TeamVectorRange(team.member(), count),
-          [&](index_t k, partial_result<found>& best) {
-            const found here = from[k * stride];
-            best.value = best.some ? first_of_two<Before>{}(best.value, here) : here;
-            best.some = true;
-          },
-          reducer({}, &result));
-      of.write(o, result.value);
+      of.write(o, device_rows::combine(team, first_of_two<Before>{}, count,
+                                       [&](index_t k) { return from[k * stride]; }));
     }
   }
 };

@@ -10,6 +10,7 @@
 #include <topos/expr/row.hpp>
 #include <topos/kernels/detail/joint_reduction.hpp>
 #include <topos/kernels/detail/past_caches.hpp>
+#include <topos/kernels/detail/team_reduction.hpp>
 
 namespace topos::detail {
 
@@ -254,35 +255,6 @@ inline auto reduce(const Op& op, const Row& row, index_t first, index_t last) {
 
 }  // namespace host_rows
 
-/// What a thread of a device's team has combined so far, perhaps nothing.
-template <class T>
-struct partial_result {
-  T value;
-  bool some;
-};
-
-/// Kokkos' reducer for an operation that need not have a neutral element.
-template <class T, class Op>
-class partial_reducer {
- public:
-  using reducer = partial_reducer;
-  using value_type = partial_result<T>;
-  using result_view_type = Kokkos::View<value_type, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>;
-
-  KOKKOS_FUNCTION partial_reducer(const Op& op, value_type* result) : op_(op), result_(result) {}
-  KOKKOS_FUNCTION void join(value_type& into, const value_type& from) const {
-    if (!from.some) return;
-    into.value = into.some ? op_(into.value, from.value) : from.value;
-    into.some = true;
-  }
-  KOKKOS_FUNCTION void init(value_type& value) const { value = {T{}, false}; }
-  KOKKOS_FUNCTION value_type& reference() const { return *result_; }
-
- private:
-  Op op_;
-  value_type* result_;
-};
-
 namespace device_rows {
 
 template <class Team, class T, class Row>
@@ -340,20 +312,13 @@ TOPOS_HOST_BRANCH
 template <class Team, class Op, class Row>
 KOKKOS_FUNCTION typename Row::value_type reduce(const Team& team, const Op& op, const Row& row,
                                                 index_t first, index_t last) {
-  using T = typename Row::value_type;
   if constexpr (Team::on_host) {
     return host_rows::reduce(op, row, first, last);
   } else {
-    partial_result<T> result{};
-    Kokkos::parallel_reduce(
-        Kokkos::TeamVectorRange(team.member(), first, last),
-        [&](index_t j, partial_result<T>& partial) {
-          partial.value = partial.some ? op(partial.value, row[j]) : row[j];
-          partial.some = true;
-        },
-        partial_reducer<T, Op>(op, &result));
+    const auto result =
+        device_rows::combine(team, op, last - first, [&](index_t i) { return row[first + i]; });
     team.barrier();
-    return result.value;
+    return result;
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <concepts>
+#include <cstdint>
 #include <topos/kernels/detail/column_reducer.hpp>
 #include <topos/kernels/detail/joint_reduction.hpp>
 #include <topos/kernels/detail/reduction_pieces.hpp>
@@ -129,8 +130,12 @@ struct reduction_kernel : reduction_pieces {
   KOKKOS_FUNCTION void whole_outputs(const Team& team, index_t first, index_t last) const {
     if constexpr (Team::on_host) {
       for (; first < last; ++first) write(first, piece(team, first, 0));
-    } else if (reduced * columns > 64) {
+    } else if (reduced * columns >= device_rows::for_one_warp) {
       for (; first < last; ++first) write(first, piece(team, first, 0));
+    } else if (reduced * columns > 64) {
+      // A warp for each.
+      Kokkos::parallel_for(Kokkos::TeamThreadRange(team.member(), first, last),
+                           [&](index_t o) { write(o, combined_by(team, o, 0)); });
     } else {
       Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), first, last), [&](index_t o) {
         value_type value{};
@@ -149,21 +154,29 @@ struct reduction_kernel : reduction_pieces {
     if constexpr (Team::on_host) {
       return combined(op, rows, output, p);
     } else {
-      const range of = piece_of(p);
-      const index_t first = output * reduced;
-      const index_t width = of.past_c - of.c;
-      partial_result<value_type> result{};
-      Kokkos::parallel_reduce(
-          Kokkos::TeamVectorRange(team.member(), (of.past_r - of.r) * width),
-          [&](index_t e, partial_result<value_type>& so_far) {
-            const value_type value = rows.row(first + of.r + e / width)[of.c + e % width];
-            so_far.value = so_far.some ? op(so_far.value, value) : value;
-            so_far.some = true;
-          },
-          partial_reducer<value_type, Op>(op, &result));
+      const value_type value = combined_by(team, output, p);
       team.barrier();
-      return result.value;
+      return value;
     }
+  }
+
+  // Piece p of an output on a device.
+  template <class Team>
+  KOKKOS_FUNCTION value_type combined_by(const Team& team, index_t output, index_t p) const {
+    const range of = piece_of(p);
+    const index_t r = output * reduced + of.r;
+    const index_t count = of.past_r - of.r;
+    if (count == 1) {
+      const auto row = rows.row(r);
+      return device_rows::combine(team, op, of.past_c - of.c,
+                                  [&](index_t j) { return value_type(row[of.c + j]); });
+    }
+    // Divided as what they fit: 64 bits take a GPU longer than to load the element.
+    const auto width = static_cast<std::uint32_t>(of.past_c - of.c);
+    return device_rows::combine(team, op, count * width, [&](index_t i) {
+      const auto e = static_cast<std::uint32_t>(i);
+      return value_type(rows.row(r + e / width)[of.c + e % width]);
+    });
   }
 
   // Piece p of an output on the host, by an operation and of rows that stand for this kernel's.
