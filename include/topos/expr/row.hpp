@@ -78,7 +78,7 @@ struct dense_row {
   }
   template <int N>
   [[nodiscard]] KOKKOS_FUNCTION pack<value_type, N> packed(index_t j) const {
-    if constexpr (requires { elements.template packed<N>(j); }) {
+    if constexpr (is_quick) {  // it is in memory: nvcc denies that a member has member templates
       return elements.template packed<N>(base + j);
     } else {
       pack<value_type, N> result;
@@ -88,7 +88,7 @@ struct dense_row {
   }
   template <int N>
   [[nodiscard]] KOKKOS_FUNCTION bool packs(index_t j) const {
-    if constexpr (requires { elements.template packs<N>(j); })
+    if constexpr (is_quick)
       return elements.template packs<N>(base + j);
     else
       return true;

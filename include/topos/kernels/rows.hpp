@@ -274,8 +274,10 @@ KOKKOS_FUNCTION void assign(const Team& team, T* out, index_t step, const Row& r
       const auto dense = row.dense();
       if (dense.template packs<n>(first)) {
         const index_t whole = (last - first) / n;
+        // As an array of packs: nvcc splits what is stored at addresses that are cast one by one.
+        auto* const packs = reinterpret_cast<pack<T, n>*>(out);
         Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), whole), [&](index_t i) {
-          *reinterpret_cast<pack<T, n>*>(out + i * n) = dense.template packed<n>(first + i * n);
+          packs[i] = dense.template packed<n>(first + i * n);
         });
         assign_each(team, out + whole * n, 1, dense, first + whole * n, last);
         return;
