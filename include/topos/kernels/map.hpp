@@ -4,6 +4,7 @@
 /// Running an expression into memory: one fused kernel, one pass.
 
 #include <algorithm>
+#include <cstdint>
 #include <topos/async/queue.hpp>
 #include <topos/expr/expression.hpp>
 #include <topos/kernels/effort.hpp>
@@ -90,13 +91,14 @@ struct map_kernel {
       assign(team, target.elements.data + target.start(r) + c * target.step, target.step,
              rows.row(r), c, past_c);
     } else {
-      const index_t width = past_c - c;
-      Kokkos::parallel_for(
-          Kokkos::TeamVectorRange(team.member(), (past_r - r) * width), [&](index_t e) {
-            const index_t row = r + e / width;
-            const index_t column = c + e % width;
-            target.elements.data[target.start(row) + column * target.step] = rows.row(row)[column];
-          });
+      // Divided as what they fit: 64 bits take a GPU longer than to load the element.
+      const auto width = static_cast<std::uint32_t>(past_c - c);
+      const auto size = static_cast<std::uint32_t>(past_r - r) * width;
+      Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), size), [&](std::uint32_t e) {
+        const index_t row = r + e / width;
+        const index_t column = c + e % width;
+        target.elements.data[target.start(row) + column * target.step] = rows.row(row)[column];
+      });
       team.barrier();
     }
   }
