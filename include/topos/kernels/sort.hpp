@@ -137,28 +137,41 @@ KOKKOS_FUNCTION void move_by_digits(const Team& team, const keyed<Key, Number>& 
   }
 }
 
-/// counts[i] becomes the sum of those before it.
+/// counts[i] becomes the sum of those before it. `totals` is room for `digits` of a device's: each
+/// of so many threads adds up a part.
 TOPOS_HOST_BRANCH
 template <class Team>
-KOKKOS_FUNCTION void add_up_counts(const Team& team, index_t* counts, index_t n) {
-  const auto run = [&] {
-    index_t total = 0;
-    for (index_t i = 0; i < n; ++i) {
-      const index_t count = counts[i];
-      counts[i] = total;
+KOKKOS_FUNCTION void add_up_counts(const Team& team, index_t* counts, index_t n, index_t* totals) {
+  const auto run = [](index_t* from, index_t past, index_t total) {
+    for (index_t i = 0; i < past; ++i) {
+      const index_t count = from[i];
+      from[i] = total;
       total += count;
     }
   };
   if constexpr (Team::on_host) {
-    run();
+    run(counts, n, 0);
   } else {
-    Kokkos::single(Kokkos::PerTeam(team.member()), run);
+    const index_t parts = digits;
+    const index_t length = (n + parts - 1) / parts;
+    const auto last = [&](index_t p) { return (p + 1) * length < n ? (p + 1) * length : n; };
+    Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), parts), [&](index_t p) {
+      index_t total = 0;
+      for (index_t i = p * length; i < last(p); ++i) total += counts[i];
+      totals[p] = total;
+    });
+    team.barrier();
+    Kokkos::single(Kokkos::PerTeam(team.member()), [&] { run(totals, parts, 0); });
+    team.barrier();
+    Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), parts), [&](index_t p) {
+      run(counts + p * length, last(p) - p * length, totals[p]);
+    });
     team.barrier();
   }
 }
 
 /// Sorts n keys by one team; they end where they began. `spare` is as much room, `counts` room for
-/// a count of each digit.
+/// two counts of each digit.
 TOPOS_HOST_BRANCH
 template <class Team, class Key, class Number>
 KOKKOS_FUNCTION void sort_keys(const Team& team, keyed<Key, Number> all, keyed<Key, Number> spare,
@@ -185,7 +198,7 @@ KOKKOS_FUNCTION void sort_keys(const Team& team, keyed<Key, Number> all, keyed<K
     if constexpr (Team::on_host) {
       if (counts[digit_of(all.keys[0], pass)] == n) continue;  // all alike: in order already
     }
-    add_up_counts(team, counts, digits);
+    add_up_counts(team, counts, digits, counts + digits);
     move_by_digits(team, all, spare, n, pass, counts, 1);
     const keyed<Key, Number> filled = spare;
     spare = all;
@@ -201,7 +214,7 @@ KOKKOS_FUNCTION void sort_keys(const Team& team, keyed<Key, Number> all, keyed<K
 /// Bytes of scratch memory to sort n keys by one team.
 template <class Key, class Number>
 [[nodiscard]] std::size_t sort_scratch(index_t n) {
-  return static_cast<std::size_t>(digits) * sizeof(index_t) +
+  return static_cast<std::size_t>(2 * digits) * sizeof(index_t) +
          static_cast<std::size_t>(2 * n) * (sizeof(Number) + sizeof(Key));
 }
 
@@ -242,7 +255,7 @@ struct piece_sort_kernel {
     const index_t n = past - c;
     const index_t most = piece < columns ? piece : columns;
     auto* counts = static_cast<index_t*>(team.scratch());
-    auto* own = reinterpret_cast<number*>(counts + digits);
+    auto* own = reinterpret_cast<number*>(counts + 2 * digits);
     auto* keys = reinterpret_cast<key*>(own + 2 * most);
     team.barrier();
     fill(team, keys, own, r, c, n);
@@ -310,7 +323,8 @@ struct digit_kernel {
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team& team, index_t i) const {
     if (what == part::starts)
-      return add_up_counts(team, counts + i * digits * across(), digits * across());
+      return add_up_counts(team, counts + i * digits * across(), digits * across(),
+                           static_cast<index_t*>(team.scratch()));
     const index_t r = i / across();
     const index_t p = i % across();
     const index_t first = r * columns + p * piece;
@@ -345,7 +359,8 @@ void sort_rows(const Stream& stream, keyed<Key, Number> all, keyed<Key, Number> 
     for (const part what : {part::counts, part::starts, part::moves}) {
       const kernel k{all, spare, count, columns, piece, counts, pass, what};
       const index_t cost = what == part::starts ? digits * k.across() : std::min(piece, columns);
-      stream.for_each("topos::sort", k.items(), cost, 0, k);
+      const std::size_t scratch = what == part::starts ? digits * sizeof(index_t) : 0;
+      stream.for_each("topos::sort", k.items(), cost, scratch, k);
     }
     std::swap(all, spare);
   }
