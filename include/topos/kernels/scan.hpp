@@ -89,18 +89,30 @@ struct row_scan_kernel {
   TOPOS_HOST_BRANCH
   template <class Team>
   KOKKOS_FUNCTION void find_starts(const Team& team, running* of_row) const {
-    const auto run = [&] {
-      running start = neutral;
-      for (index_t chunk = 0; chunk < chunks(); ++chunk) {
-        const running total = of_row[chunk];
-        of_row[chunk] = start;
+    running start = neutral;
+    const auto run = [&](running* from, index_t past) {
+      for (index_t chunk = 0; chunk < past; ++chunk) {
+        const running total = from[chunk];
+        from[chunk] = start;
         start = op(start, total);
       }
     };
     if constexpr (Team::on_host) {
-      run();
+      run(of_row, chunks());
     } else {
-      Kokkos::single(Kokkos::PerTeam(team.member()), run);
+      // Some at a time in the team's own memory: one thread would wait for each from the GPU's.
+      auto* own = static_cast<running*>(team.scratch());
+      for (index_t first = 0; first < chunks(); first += device_segments) {
+        const index_t rest = chunks() - first;
+        const index_t some = rest < device_segments ? rest : index_t(device_segments);
+        Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), some),
+                             [&](index_t k) { own[k] = of_row[first + k]; });
+        team.barrier();
+        Kokkos::single(Kokkos::PerTeam(team.member()), [&] { run(own, some); });
+        team.barrier();
+        Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), some),
+                             [&](index_t k) { of_row[first + k] = own[k]; });
+      }
     }
   }
 
