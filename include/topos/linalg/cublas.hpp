@@ -125,6 +125,8 @@ struct cublas_provider {
       cublasHandle_t made = nullptr;
       check(cublasCreate(&made));
       handle.reset(made);
+      // Sums of sixteen-bit matrices that it cuts into parts are to be joined in float, too.
+      check(cublasSetMathMode(made, CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION));
     }
     check(cublasSetStream(handle.get(), stream.native()));
     return handle.get();
