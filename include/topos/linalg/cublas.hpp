@@ -59,12 +59,14 @@ struct cublas_provider {
 
   template <class T>
   static void multiply(const backend::cuda::stream& stream, const matrix_product<T>& batch) {
-    // Steps of the innermost axis are cuBLAS' own, those of the others a loop's.
+    // Steps of the innermost axis are cuBLAS' own, unless they go backwards, those of the others a
+    // loop's.
     matrix_product<T> outer = batch;
     index_t count = 1;
     index_t a_step = 0;
     index_t b_step = 0;
-    if (batch.axes > 0) {
+    if (batch.axes > 0 && batch.a_steps[batch.axes - 1] >= 0 &&
+        batch.b_steps[batch.axes - 1] >= 0) {
       --outer.axes;
       count = batch.extents[outer.axes];
       a_step = batch.a_steps[outer.axes];
