@@ -28,7 +28,10 @@ class work_of final : public work {
   explicit work_of(Function&& function) : function_(std::move(function)) {}
 
   void run(const backend::host::stream& stream) const override { function_(stream); }
-  void run(const backend::cuda::stream& stream) const override { function_(stream); }
+  void run(const backend::cuda::stream& stream) const override {
+    [[maybe_unused]] const auto here = stream.current();
+    function_(stream);
+  }
   [[nodiscard]] std::unique_ptr<work> take() && override {
     return std::make_unique<work_of>(std::move(function_));
   }

@@ -221,6 +221,9 @@ class cuda::stream {
 
   [[nodiscard]] bool in_place() const { return false; }
 
+  /// Makes its GPU the calling thread's, for code that launches by itself.
+  [[nodiscard]] cuda_scope current() const { return cuda_scope(index_); }
+
   /// Enqueues `kernel(team, i)` for i in [0, count), one block of threads for each i; `scratch`
   /// is the bytes of memory that such a block shares.
   template <class Kernel>
@@ -338,6 +341,7 @@ struct cuda {
     void record(const event&) const {}
     void wait(const event&) const {}
     [[nodiscard]] bool in_place() const { return false; }
+    [[nodiscard]] bool current() const { return false; }
     template <class Kernel>
     void for_each(const char*, index_t, index_t, std::size_t, const Kernel&) const {}
     void copy(void*, const void*, std::size_t) const {}
