@@ -135,6 +135,26 @@ TEST(pool, limit_is_kept_and_its_error_names_the_numbers) {
   p.empty_cache();
 }
 
+TEST(pool, waits_for_work_that_holds_memory_before_it_refuses) {
+  on_each_device([](topos::device d) {
+    pool p(d);
+    p.set_limit(kib);
+    void* held = p.allocate(kib, std::source_location::current());
+    int waited = 0;
+    p.wait_by([&] {
+      if (++waited == 1) p.deallocate(held, kib);
+    });
+
+    void* next = p.allocate(kib, std::source_location::current());
+    EXPECT_EQ(waited, 1);
+    EXPECT_THROW((void)p.allocate(kib, std::source_location::current()), topos::out_of_memory);
+    EXPECT_EQ(waited, 2);
+
+    p.deallocate(next, kib);
+    p.close();
+  });
+}
+
 TEST(pool, closed_pool_keeps_nothing) {
   pool p(topos::cpu());
   void* before = p.allocate(kib, std::source_location::current());

@@ -151,7 +151,20 @@ class queues {
   std::shared_ptr<work_queue> join(std::shared_ptr<work_queue> made, work_queue& before) {
     before.share();
     made->after(before);
+    const device d = made->where();
+    // Launched work holds its memory from now on: who asks faster than a GPU computes has to wait.
+    if (d.kind() != device_kind::cpu) pool_of(d).wait_by([this, d] { drain(d); });
     return slots_[made->id()].queue = std::move(made);
+  }
+
+  // Without the lock.
+  void drain(const device& d) {
+    for (const std::shared_ptr<work_queue>& q : on(d)) {
+      try {
+        q->drain();
+      } catch (...) {  // told by the tensors that failed
+      }
+    }
   }
 
   // Lets a device's first queue be its only one again, if no other is used any more.

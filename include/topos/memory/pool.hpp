@@ -13,12 +13,14 @@
 #include <bit>
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <source_location>
 #include <topos/device/device.hpp>
 #include <topos/device/runtime.hpp>
 #include <topos/memory/memory_stats.hpp>
+#include <utility>
 #include <vector>
 
 namespace topos {
@@ -43,19 +45,22 @@ class pool {
   }
 
   /// Memory of `bytes` (a class size). Throws `out_of_memory` if the limit or the device is
-  /// exhausted even after the cache was given back.
+  /// exhausted even after the cache was given back, and work waited for that holds memory.
   [[nodiscard]] void* allocate(std::size_t bytes, std::source_location where) {
-    const std::lock_guard lock(mutex_);
-    if (limit_ != 0 && in_use_ + bytes > limit_) {
-      throw out_of_memory(concat(device_, ": ", bytes, " bytes more than the ", in_use_,
-                                 " in use would exceed the limit of ", limit_, " bytes"),
-                          where);
+    try {
+      const std::lock_guard lock(mutex_);
+      return take(bytes, where);
+    } catch (const out_of_memory&) {
+      if (!wait()) throw;
     }
-    void* pointer = take_cached(bytes);
-    if (pointer == nullptr) pointer = take_fresh(bytes, where);
-    in_use_ += bytes;
-    peak_ = std::max(peak_, in_use_);
-    return pointer;
+    const std::lock_guard lock(mutex_);
+    return take(bytes, where);
+  }
+
+  /// Has `wait` wait for work that holds memory, where there is none left. It must not throw.
+  void wait_by(std::function<void()> wait) {
+    const std::lock_guard lock(mutex_);
+    wait_ = std::move(wait);
   }
 
   /// Takes memory back. On devices with a queue of their own this is in queue order: whoever gets
@@ -98,6 +103,29 @@ class pool {
   }
 
  private:
+  // Without the lock: memory is to come back meanwhile.
+  bool wait() const {
+    const auto wait = [&] {
+      const std::lock_guard lock(mutex_);
+      return wait_;
+    }();
+    if (wait) wait();
+    return wait != nullptr;
+  }
+
+  void* take(std::size_t bytes, std::source_location where) {
+    if (limit_ != 0 && in_use_ + bytes > limit_) {
+      throw out_of_memory(concat(device_, ": ", bytes, " bytes more than the ", in_use_,
+                                 " in use would exceed the limit of ", limit_, " bytes"),
+                          where);
+    }
+    void* pointer = take_cached(bytes);
+    if (pointer == nullptr) pointer = take_fresh(bytes, where);
+    in_use_ += bytes;
+    peak_ = std::max(peak_, in_use_);
+    return pointer;
+  }
+
   void* take_cached(std::size_t bytes) noexcept {
     const auto found = free_.find(bytes);
     if (found == free_.end() || found->second.empty()) return nullptr;
@@ -145,6 +173,7 @@ class pool {
   std::size_t cached_ = 0;
   std::size_t limit_ = 0;
   bool closed_ = false;
+  std::function<void()> wait_;
 };
 
 /// The pools of all devices; they outlive every tensor, static ones too.
