@@ -115,7 +115,7 @@ struct extremum_kernel : reduction_pieces {
       const index_t some =
           map_chunk / (reduced * columns) > 1 ? map_chunk / (reduced * columns) : 1;
       const index_t last = (i + 1) * some < outer ? (i + 1) * some : outer;
-      for (index_t o = i * some; o < last; ++o) write(o, piece(team, o, 0));
+      whole_outputs(team, i * some, last);
     }
   }
 
@@ -131,10 +131,23 @@ struct extremum_kernel : reduction_pieces {
  private:
   TOPOS_HOST_BRANCH
   template <class Team>
+  KOKKOS_FUNCTION void whole_outputs(const Team& team, index_t first, index_t last) const {
+    if constexpr (!Team::on_host) {
+      if (reduced * columns < device_rows::for_one_warp) {  // a warp for each
+        Kokkos::parallel_for(Kokkos::TeamThreadRange(team.member(), first, last),
+                             [&](index_t o) { write(o, chosen_by(team, o, 0)); });
+        return;
+      }
+    }
+    for (; first < last; ++first) write(first, piece(team, first, 0));
+  }
+
+  TOPOS_HOST_BRANCH
+  template <class Team>
   KOKKOS_FUNCTION found piece(const Team& team, index_t output, index_t p) const {
-    const range of = piece_of(p);
-    const index_t first = output * reduced;
     if constexpr (Team::on_host) {
+      const range of = piece_of(p);
+      const index_t first = output * reduced;
       found best{};
       for (index_t n = of.r; n < of.past_r; ++n) {
         const auto row = rows.row(first + n);
@@ -145,18 +158,26 @@ struct extremum_kernel : reduction_pieces {
       }
       return best;
     } else {
-      // At most as many as a piece has.
-      const auto width = static_cast<std::uint32_t>(of.past_c - of.c);
-      const found best = device_rows::combine(
-          team, first_of_two<Before>{}, (of.past_r - of.r) * width, [&](index_t i) {
-            const auto e = static_cast<std::uint32_t>(i);
-            const index_t n = of.r + e / width;
-            const index_t j = of.c + e % width;
-            return found{rows.row(first + n)[j], n * columns + j};
-          });
+      const found best = chosen_by(team, output, p);
       team.barrier();
       return best;
     }
+  }
+
+  // Piece p of an output on a device.
+  template <class Team>
+  KOKKOS_FUNCTION found chosen_by(const Team& team, index_t output, index_t p) const {
+    const range of = piece_of(p);
+    const index_t first = output * reduced;
+    // At most as many as a piece has.
+    const auto width = static_cast<std::uint32_t>(of.past_c - of.c);
+    return device_rows::combine(team, first_of_two<Before>{}, (of.past_r - of.r) * width,
+                                [&](index_t i) {
+                                  const auto e = static_cast<std::uint32_t>(i);
+                                  const index_t n = of.r + e / width;
+                                  const index_t j = of.c + e % width;
+                                  return found{rows.row(first + n)[j], n * columns + j};
+                                });
   }
 
   TOPOS_HOST_BRANCH
