@@ -49,16 +49,29 @@ template <class Team, class Op, class Get>
 KOKKOS_FUNCTION auto combine(const Team& team, const Op& op, index_t n, const Get& get) {
   using T = decltype(get(n));
   partial_result<T> result{};
-  const auto add = [&](index_t i, partial_result<T>& so_far) {
-    const T value = get(i);
-    so_far.value = so_far.some ? op(so_far.value, value) : value;
+  const auto add = [&](const T& value, partial_result<T>& so_far) {
+    so_far.value = so_far.some ? T(op(so_far.value, value)) : value;
     so_far.some = true;
   };
+  // Four at a time: a thread that asks for one alone waits for each.
+  const auto add_four = [&](index_t group, partial_result<T>& so_far) {
+    index_t i = 4 * group;
+    if (i + 4 <= n) {
+      const T a = get(i);
+      const T b = get(i + 1);
+      const T c = get(i + 2);
+      const T d = get(i + 3);
+      add(T(op(T(op(a, b)), T(op(c, d)))), so_far);
+    } else {
+      for (; i < n; ++i) add(get(i), so_far);
+    }
+  };
+  const index_t groups = (n + 3) / 4;
   const partial_reducer<T, Op> reducer(op, &result);
   if (n < for_one_warp)
-    Kokkos::parallel_reduce(Kokkos::ThreadVectorRange(team.member(), n), add, reducer);
+    Kokkos::parallel_reduce(Kokkos::ThreadVectorRange(team.member(), groups), add_four, reducer);
   else
-    Kokkos::parallel_reduce(Kokkos::TeamVectorRange(team.member(), n), add, reducer);
+    Kokkos::parallel_reduce(Kokkos::TeamVectorRange(team.member(), groups), add_four, reducer);
   return result.value;
 }
 
