@@ -204,13 +204,16 @@ constexpr index_t width_of_operation() {
   }
 }
 
-// Whether an operation on rows is quick: it is, it has lanes of its own, and all its rows are.
+// Whether an operation on rows is quick: it is, all its rows are, and lanes of it are its own, or
+// made by the compiler where it has none.
 template <class Op, index_t Width, class... Rows>
 constexpr bool is_quick_operation() {
-  if constexpr (Width != 0 && std::is_base_of_v<quick, Op> && (Rows::is_quick && ...))
+  if constexpr (!std::is_base_of_v<quick, Op> || !(Rows::is_quick && ...))
+    return false;
+  else if constexpr (Width != 0)
     return has_lanes<Op, lanes_t<Rows>...>;
   else
-    return false;
+    return true;
 }
 
 // An operation that for some of its parameters needs calls has is_simple() and, for all others,

@@ -29,11 +29,15 @@ namespace host_rows {
 template <class T, class Row>
 [[gnu::noinline]] void assign_each(T* out, index_t step, Row row, index_t first, index_t last) {
   const index_t count = last - first;
-  if (step == 1) {
-    for (index_t k = 0; k < count; ++k) out[k] = row[first + k];
-  } else {
-    for (index_t k = 0; k < count; ++k) out[k * step] = row[first + k];
+  if constexpr (Row::is_quick) {
+    if (step == 1) {
+      TOPOS_INDEPENDENT_STEPS
+      for (index_t k = 0; k < count; ++k) out[k] = row[first + k];
+      return;
+    }
   }
+  // Apart, or functions of users' own, which may throw.
+  for (index_t k = 0; k < count; ++k) out[k * step] = row[first + k];
 }
 
 template <class T, class Row>
@@ -200,12 +204,14 @@ inline auto reduce_scalars(const Op& op, const Row& row, index_t first, index_t 
   return chain[0];
 }
 
-// Of integers, whose order is free: compilers make lanes of the loop.
+// Of integers, whose order is free: compilers make lanes of the loop, but none of bools.
 template <class Op, class Row>
 [[gnu::noinline]] auto reduce_integers(const Op& op, Row row, index_t first, index_t last) {
-  typename Row::value_type result = row[first];
-  for (index_t j = first + 1; j < last; ++j) result = op(result, row[j]);
-  return result;
+  using T = typename Row::value_type;
+  using word = std::conditional_t<std::is_same_v<T, bool>, unsigned char, T>;
+  word result = row[first];
+  for (index_t j = first + 1; j < last; ++j) result = op(result, static_cast<word>(row[j]));
+  return static_cast<T>(result);
 }
 
 template <class Op, class Row>

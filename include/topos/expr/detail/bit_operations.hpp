@@ -38,7 +38,7 @@ struct bitwise_xor_op : quick {
   }
 };
 
-struct bitwise_not_op {
+struct bitwise_not_op : quick {
   template <class T>
   KOKKOS_FUNCTION T operator()(T x) const {
     if constexpr (std::is_same_v<T, bool>)
@@ -49,7 +49,7 @@ struct bitwise_not_op {
 };
 
 /// Shifts by the width of the type or more leave nothing of the number, as in NumPy.
-struct left_shift_op {
+struct left_shift_op : quick {
   template <class T>
   KOKKOS_FUNCTION T operator()(T a, T b) const {
     using U = std::make_unsigned_t<T>;
@@ -58,7 +58,7 @@ struct left_shift_op {
   }
 };
 
-struct right_shift_op {
+struct right_shift_op : quick {
   template <class T>
   KOKKOS_FUNCTION T operator()(T a, T b) const {
     using U = std::make_unsigned_t<T>;
