@@ -75,8 +75,10 @@ inline numbered<typename Row::value_type> find_first(const Row& row, index_t fir
 /// The kernel: item i is a piece of one output, several outputs, or a piece of neighbouring ones.
 template <class Target, class Before, class Rows>
 struct extremum_kernel : reduction_pieces {
-  using value_type = typename decltype(std::declval<const Rows&>().row(0))::value_type;
+  using row_type = decltype(std::declval<const Rows&>().row(0));
+  using value_type = typename row_type::value_type;
   using found = numbered<value_type>;
+  static constexpr bool is_quick = row_type::is_quick;
 
   /// Rows that a piece compares.
   static constexpr index_t rows_compared = 512;
@@ -134,8 +136,11 @@ struct extremum_kernel : reduction_pieces {
   KOKKOS_FUNCTION void whole_outputs(const Team& team, index_t first, index_t last) const {
     if constexpr (!Team::on_host) {
       if (reduced * columns < device_rows::for_one_warp) {  // a warp for each
-        Kokkos::parallel_for(Kokkos::TeamThreadRange(team.member(), first, last),
-                             [&](index_t o) { write(o, chosen_by(team, o, 0)); });
+        Kokkos::parallel_for(Kokkos::TeamThreadRange(team.member(), first, last), [&](index_t o) {
+          const piece_values all = values_of(o, 0);
+          write(o, device_rows::combine_by_warp<is_quick>(team, first_of_two<Before>{}, all.size,
+                                                          all));
+        });
         return;
       }
     }
@@ -158,26 +163,38 @@ struct extremum_kernel : reduction_pieces {
       }
       return best;
     } else {
-      const found best = chosen_by(team, output, p);
+      const piece_values all = values_of(output, p);
+      const found best =
+          device_rows::combine<is_quick>(team, first_of_two<Before>{}, all.size, all);
       team.barrier();
       return best;
     }
   }
 
-  // Piece p of an output on a device.
-  template <class Team>
-  KOKKOS_FUNCTION found chosen_by(const Team& team, index_t output, index_t p) const {
+  // The values of a piece on a device, one after the other, with their numbers.
+  struct piece_values {
+    const Rows& rows;
+    index_t first;
+    index_t r;
+    index_t c;
+    index_t size;
+    std::uint32_t width;
+    index_t columns;
+
+    KOKKOS_FUNCTION found operator()(index_t i) const {
+      // Divided as what they fit: 64 bits take a GPU longer than to load the element.
+      const auto e = static_cast<std::uint32_t>(i);
+      const index_t n = r + e / width;
+      const index_t j = c + e % width;
+      return {rows.row(first + n)[j], n * columns + j};
+    }
+  };
+  [[nodiscard]] KOKKOS_FUNCTION piece_values values_of(index_t output, index_t p) const {
     const range of = piece_of(p);
-    const index_t first = output * reduced;
-    // At most as many as a piece has.
-    const auto width = static_cast<std::uint32_t>(of.past_c - of.c);
-    return device_rows::combine(team, first_of_two<Before>{}, (of.past_r - of.r) * width,
-                                [&](index_t i) {
-                                  const auto e = static_cast<std::uint32_t>(i);
-                                  const index_t n = of.r + e / width;
-                                  const index_t j = of.c + e % width;
-                                  return found{rows.row(first + n)[j], n * columns + j};
-                                });
+    const index_t width = of.past_c - of.c;
+    return {rows,   output * reduced,           of.r,
+            of.c,   (of.past_r - of.r) * width, static_cast<std::uint32_t>(width),
+            columns};
   }
 
   TOPOS_HOST_BRANCH
@@ -241,8 +258,8 @@ struct extremum_choice {
       for (index_t k = 1; k < count; ++k) best = first_of_two<Before>{}(best, from[k * stride]);
       of.write(o, best);
     } else {
-      of.write(o, device_rows::combine(team, first_of_two<Before>{}, count,
-                                       [&](index_t k) { return from[k * stride]; }));
+      of.write(o, device_rows::combine<true>(team, first_of_two<Before>{}, count,
+                                             [&](index_t k) { return from[k * stride]; }));
     }
   }
 };

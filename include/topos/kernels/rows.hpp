@@ -323,8 +323,8 @@ KOKKOS_FUNCTION typename Row::value_type reduce(const Team& team, const Op& op, 
   if constexpr (Team::on_host) {
     return host_rows::reduce(op, row, first, last);
   } else {
-    const auto result =
-        device_rows::combine(team, op, last - first, [&](index_t i) { return row[first + i]; });
+    const auto result = device_rows::combine<Row::is_quick>(
+        team, op, last - first, [&](index_t i) { return row[first + i]; });
     team.barrier();
     return result;
   }

@@ -25,7 +25,9 @@ struct partial_rows {
 /// The kernel of a reduction: item i is a piece of one output, or several outputs.
 template <class Target, class Op, class Finish, class Rows>
 struct reduction_kernel : reduction_pieces {
-  using value_type = typename decltype(std::declval<const Rows&>().row(0))::value_type;
+  using row_type = decltype(std::declval<const Rows&>().row(0));
+  using value_type = typename row_type::value_type;
+  static constexpr bool is_quick = row_type::is_quick;
 
   Target target;        // of the walk before any pieces
   index_t target_rows;  // rows of a group there
@@ -134,8 +136,10 @@ struct reduction_kernel : reduction_pieces {
       for (; first < last; ++first) write(first, piece(team, first, 0));
     } else if (reduced * columns > 64) {
       // A warp for each.
-      Kokkos::parallel_for(Kokkos::TeamThreadRange(team.member(), first, last),
-                           [&](index_t o) { write(o, combined_by(team, o, 0)); });
+      Kokkos::parallel_for(Kokkos::TeamThreadRange(team.member(), first, last), [&](index_t o) {
+        const piece_values all = values_of(o, 0);
+        write(o, device_rows::combine_by_warp<is_quick>(team, op, all.size, all));
+      });
     } else {
       Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), first, last), [&](index_t o) {
         value_type value{};
@@ -154,29 +158,35 @@ struct reduction_kernel : reduction_pieces {
     if constexpr (Team::on_host) {
       return combined(op, rows, output, p);
     } else {
-      const value_type value = combined_by(team, output, p);
+      const piece_values all = values_of(output, p);
+      const value_type value = device_rows::combine<is_quick>(team, op, all.size, all);
       team.barrier();
       return value;
     }
   }
 
-  // Piece p of an output on a device.
-  template <class Team>
-  KOKKOS_FUNCTION value_type combined_by(const Team& team, index_t output, index_t p) const {
-    const range of = piece_of(p);
-    const index_t r = output * reduced + of.r;
-    const index_t count = of.past_r - of.r;
-    if (count == 1) {
-      const auto row = rows.row(r);
-      return device_rows::combine(team, op, of.past_c - of.c,
-                                  [&](index_t j) { return value_type(row[of.c + j]); });
-    }
-    // Divided as what they fit: 64 bits take a GPU longer than to load the element.
-    const auto width = static_cast<std::uint32_t>(of.past_c - of.c);
-    return device_rows::combine(team, op, count * width, [&](index_t i) {
+  // The values of a piece on a device, one after the other.
+  struct piece_values {
+    const Rows& rows;
+    index_t r;
+    index_t c;
+    index_t size;
+    std::uint32_t width;
+    bool one_row;
+
+    KOKKOS_FUNCTION value_type operator()(index_t i) const {
+      // Divided as what they fit: 64 bits take a GPU longer than to load the element.
       const auto e = static_cast<std::uint32_t>(i);
-      return value_type(rows.row(r + e / width)[of.c + e % width]);
-    });
+      const std::uint32_t down = one_row ? 0 : e / width;
+      return rows.row(r + down)[c + (e - down * width)];
+    }
+  };
+  [[nodiscard]] KOKKOS_FUNCTION piece_values values_of(index_t output, index_t p) const {
+    const range of = piece_of(p);
+    const index_t count = of.past_r - of.r;
+    const index_t width = of.past_c - of.c;
+    return {rows,          output * reduced + of.r,           of.c,
+            count * width, static_cast<std::uint32_t>(width), count == 1};
   }
 
   // Piece p of an output on the host, by an operation and of rows that stand for this kernel's.

@@ -43,17 +43,24 @@ namespace device_rows {
 /// are depends on what else the team does, and the order of what is combined must not.
 inline constexpr index_t for_one_warp = 512;
 
-/// get(0) to get(n - 1), of which there is one at least, combined in an order that depends on n
-/// alone; every thread of the team gets that, perhaps before others of them have called `get`.
-template <class Team, class Op, class Get>
-KOKKOS_FUNCTION auto combine(const Team& team, const Op& op, index_t n, const Get& get) {
+/// What a thread asks for at once, of n values: of quick ones four, since it would wait for each
+/// that it asked for alone. What takes long to compute is there once in the code of a thread.
+template <bool Quick>
+KOKKOS_FUNCTION index_t groups_of(index_t n) {
+  return Quick ? (n + 3) / 4 : n;
+}
+
+/// get(0) to get(n - 1), of which there is one at least, combined by those over whom the groups are
+/// spread.
+template <bool Quick, class Groups, class Op, class Get>
+KOKKOS_FUNCTION auto combine_over(const Groups& groups, const Op& op, index_t n, const Get& get) {
   using T = decltype(get(n));
   partial_result<T> result{};
   const auto add = [&](const T& value, partial_result<T>& so_far) {
     so_far.value = so_far.some ? T(op(so_far.value, value)) : value;
     so_far.some = true;
   };
-  // Four at a time: a thread that asks for one alone waits for each.
+  const auto add_one = [&](index_t i, partial_result<T>& so_far) { add(get(i), so_far); };
   const auto add_four = [&](index_t group, partial_result<T>& so_far) {
     index_t i = 4 * group;
     if (i + 4 <= n) {
@@ -66,13 +73,28 @@ KOKKOS_FUNCTION auto combine(const Team& team, const Op& op, index_t n, const Ge
       for (; i < n; ++i) add(get(i), so_far);
     }
   };
-  const index_t groups = (n + 3) / 4;
   const partial_reducer<T, Op> reducer(op, &result);
-  if (n < for_one_warp)
-    Kokkos::parallel_reduce(Kokkos::ThreadVectorRange(team.member(), groups), add_four, reducer);
+  if constexpr (Quick)
+    Kokkos::parallel_reduce(groups, add_four, reducer);
   else
-    Kokkos::parallel_reduce(Kokkos::TeamVectorRange(team.member(), groups), add_four, reducer);
+    Kokkos::parallel_reduce(groups, add_one, reducer);
   return result.value;
+}
+
+/// The same by one warp, of fewer values than `for_one_warp`.
+template <bool Quick, class Team, class Op, class Get>
+KOKKOS_FUNCTION auto combine_by_warp(const Team& team, const Op& op, index_t n, const Get& get) {
+  return combine_over<Quick>(Kokkos::ThreadVectorRange(team.member(), groups_of<Quick>(n)), op, n,
+                             get);
+}
+
+/// The same by a team, in an order that depends on n alone; every thread of the team gets the
+/// result, perhaps before others of them have called `get`.
+template <bool Quick, class Team, class Op, class Get>
+KOKKOS_FUNCTION auto combine(const Team& team, const Op& op, index_t n, const Get& get) {
+  if (n < for_one_warp) return combine_by_warp<Quick>(team, op, n, get);
+  return combine_over<Quick>(Kokkos::TeamVectorRange(team.member(), groups_of<Quick>(n)), op, n,
+                             get);
 }
 
 }  // namespace device_rows
