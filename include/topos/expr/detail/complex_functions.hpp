@@ -46,20 +46,24 @@ TOPOS_FUNCTION(tanh)
 TOPOS_HOST_BRANCH
 template <class T>
 KOKKOS_FUNCTION T exp2(const T& x) {
-  if constexpr (is_complex<T>)
-    return number::exp(x * Kokkos::numbers::ln2_v<real_t<T>>);
-  else
+  if constexpr (is_complex<T>) {
+    constexpr real_t<T> by = Kokkos::numbers::ln2_v<real_t<T>>;  // a GPU has no address of that
+    return number::exp(x * by);
+  } else {
     return Kokkos::exp2(x);
+  }
 }
 
 /// The logarithm of x to base 2.
 TOPOS_HOST_BRANCH
 template <class T>
 KOKKOS_FUNCTION T log2(const T& x) {
-  if constexpr (is_complex<T>)
-    return number::log(x) * Kokkos::numbers::log2e_v<real_t<T>>;
-  else
+  if constexpr (is_complex<T>) {
+    constexpr real_t<T> by = Kokkos::numbers::log2e_v<real_t<T>>;
+    return number::log(x) * by;
+  } else {
     return Kokkos::log2(x);
+  }
 }
 
 /// exp(x) - 1. Of complex numbers near the imaginary axis the real part is that of the identity
