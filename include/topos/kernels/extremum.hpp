@@ -3,7 +3,6 @@
 
 /// Where the first largest or smallest element lies along an axis.
 
-#include <cstdint>
 #include <limits>
 #include <topos/kernels/detail/column_reducer.hpp>
 #include <topos/kernels/detail/reduction_pieces.hpp>
@@ -137,9 +136,9 @@ struct extremum_kernel : reduction_pieces {
     if constexpr (!Team::on_host) {
       if (reduced * columns < device_rows::for_one_warp) {  // a warp for each
         Kokkos::parallel_for(Kokkos::TeamThreadRange(team.member(), first, last), [&](index_t o) {
-          const piece_values all = values_of(o, 0);
-          write(o, device_rows::combine_by_warp<is_quick>(team, first_of_two<Before>{}, all.size,
-                                                          all));
+          const piece_values values = values_of(o, 0);
+          write(o, device_rows::combine_by_warp<is_quick>(team, first_of_two<Before>{},
+                                                          values.all.size, values));
         });
         return;
       }
@@ -163,9 +162,9 @@ struct extremum_kernel : reduction_pieces {
       }
       return best;
     } else {
-      const piece_values all = values_of(output, p);
+      const piece_values values = values_of(output, p);
       const found best =
-          device_rows::combine<is_quick>(team, first_of_two<Before>{}, all.size, all);
+          device_rows::combine<is_quick>(team, first_of_two<Before>{}, values.all.size, values);
       team.barrier();
       return best;
     }
@@ -174,27 +173,17 @@ struct extremum_kernel : reduction_pieces {
   // The values of a piece on a device, one after the other, with their numbers.
   struct piece_values {
     const Rows& rows;
-    index_t first;
-    index_t r;
-    index_t c;
-    index_t size;
-    std::uint32_t width;
+    index_t first;  // row of the output
     index_t columns;
+    places all;
 
     KOKKOS_FUNCTION found operator()(index_t i) const {
-      // Divided as what they fit: 64 bits take a GPU longer than to load the element.
-      const auto e = static_cast<std::uint32_t>(i);
-      const index_t n = r + e / width;
-      const index_t j = c + e % width;
-      return {rows.row(first + n)[j], n * columns + j};
+      const auto at = all(i);
+      return {rows.row(first + at.r)[at.c], at.r * columns + at.c};
     }
   };
   [[nodiscard]] KOKKOS_FUNCTION piece_values values_of(index_t output, index_t p) const {
-    const range of = piece_of(p);
-    const index_t width = of.past_c - of.c;
-    return {rows,   output * reduced,           of.r,
-            of.c,   (of.past_r - of.r) * width, static_cast<std::uint32_t>(width),
-            columns};
+    return {rows, output * reduced, columns, places(piece_of(p))};
   }
 
   TOPOS_HOST_BRANCH

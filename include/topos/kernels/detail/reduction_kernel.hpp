@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <concepts>
-#include <cstdint>
 #include <topos/kernels/detail/column_reducer.hpp>
 #include <topos/kernels/detail/joint_reduction.hpp>
 #include <topos/kernels/detail/reduction_pieces.hpp>
@@ -137,8 +136,8 @@ struct reduction_kernel : reduction_pieces {
     } else if (reduced * columns > 64) {
       // A warp for each.
       Kokkos::parallel_for(Kokkos::TeamThreadRange(team.member(), first, last), [&](index_t o) {
-        const piece_values all = values_of(o, 0);
-        write(o, device_rows::combine_by_warp<is_quick>(team, op, all.size, all));
+        const piece_values values = values_of(o, 0);
+        write(o, device_rows::combine_by_warp<is_quick>(team, op, values.all.size, values));
       });
     } else {
       Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), first, last), [&](index_t o) {
@@ -158,8 +157,8 @@ struct reduction_kernel : reduction_pieces {
     if constexpr (Team::on_host) {
       return combined(op, rows, output, p);
     } else {
-      const piece_values all = values_of(output, p);
-      const value_type value = device_rows::combine<is_quick>(team, op, all.size, all);
+      const piece_values values = values_of(output, p);
+      const value_type value = device_rows::combine<is_quick>(team, op, values.all.size, values);
       team.barrier();
       return value;
     }
@@ -168,25 +167,16 @@ struct reduction_kernel : reduction_pieces {
   // The values of a piece on a device, one after the other.
   struct piece_values {
     const Rows& rows;
-    index_t r;
-    index_t c;
-    index_t size;
-    std::uint32_t width;
-    bool one_row;
+    index_t first;  // row of the output
+    places all;
 
     KOKKOS_FUNCTION value_type operator()(index_t i) const {
-      // Divided as what they fit: 64 bits take a GPU longer than to load the element.
-      const auto e = static_cast<std::uint32_t>(i);
-      const std::uint32_t down = one_row ? 0 : e / width;
-      return rows.row(r + down)[c + (e - down * width)];
+      const auto at = all(i);
+      return rows.row(first + at.r)[at.c];
     }
   };
   [[nodiscard]] KOKKOS_FUNCTION piece_values values_of(index_t output, index_t p) const {
-    const range of = piece_of(p);
-    const index_t count = of.past_r - of.r;
-    const index_t width = of.past_c - of.c;
-    return {rows,          output * reduced + of.r,           of.c,
-            count * width, static_cast<std::uint32_t>(width), count == 1};
+    return {rows, output * reduced, places(piece_of(p))};
   }
 
   // Piece p of an output on the host, by an operation and of rows that stand for this kernel's.

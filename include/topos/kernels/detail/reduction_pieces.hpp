@@ -3,6 +3,7 @@
 
 /// How the elements of a reduction are cut into pieces, one for each item of its kernel.
 
+#include <cstdint>
 #include <topos/core/config.hpp>
 
 namespace topos::detail {
@@ -26,6 +27,27 @@ struct reduction_pieces {
     index_t past_r;
     index_t c;
     index_t past_c;
+  };
+  /// The elements of a piece, one after the other, for a device's threads.
+  struct places {
+    range of;
+    std::uint32_t width;
+    index_t size;
+
+    struct place {
+      index_t r;
+      index_t c;
+    };
+    KOKKOS_FUNCTION explicit places(const range& piece)
+        : of(piece),
+          width(static_cast<std::uint32_t>(piece.past_c - piece.c)),
+          size((piece.past_r - piece.r) * (piece.past_c - piece.c)) {}
+    KOKKOS_FUNCTION place operator()(index_t i) const {
+      // Divided as what they fit: 64 bits take a GPU longer than to load the element.
+      const auto e = static_cast<std::uint32_t>(i);
+      const std::uint32_t down = of.past_r - of.r == 1 ? 0 : e / width;
+      return {of.r + down, of.c + (e - down * width)};
+    }
   };
   /// A piece that goes down the columns of inner row t of a group; `first` is the number of its
   /// column 0 among the results of all pieces.
