@@ -65,7 +65,7 @@ class batcher : public detail::executor_core {
                  const std::stop_token& stop, detail::batch_results<Out>& to) {
           detail::call_batch(*shared, batch, parameters, stop, to);
         });
-    threads_.emplace(schedule_, options, [shared](device, std::size_t, auto serve) {
+    threads_.emplace(schedule_, options, [shared](device, std::size_t, const auto& serve) {
       if constexpr (detail::warms_up<F>) shared->warm_up();
       serve();
     });

@@ -80,7 +80,7 @@ class deployment : public detail::executor_core {
     }
     threads_.emplace(
         schedule_, options,
-        [this, factory = std::move(factory)](device place, std::size_t replica, auto serve) {
+        [this, factory = std::move(factory)](device place, std::size_t replica, const auto& serve) {
           const std::unique_ptr<Model> model = make(factory, place);
           models_[replica] = model.get();
           if constexpr (detail::warms_up<Model>) model->warm_up();

@@ -20,7 +20,7 @@ struct lazy {};
 
 /// What can be computed: an operation on other expressions, or a tensor's leaf.
 template <class E>
-concept expression = std::derived_from<E, lazy> &&
+concept expression = std::is_base_of_v<lazy, E> &&
     requires(const E& e, std::vector<buffer>& reads) {
   typename E::value_type;
   { E::rank } -> std::convertible_to<std::size_t>;

@@ -8,7 +8,6 @@
 #include <topos/core/broadcast.hpp>
 #include <topos/expr/expression.hpp>
 #include <topos/expr/operations.hpp>
-#include <tuple>
 
 namespace topos::detail {
 
@@ -20,11 +19,11 @@ template <std::size_t... I, class Op, class... Rows>
 struct operation_rows_of<std::index_sequence<I...>, Op, Rows...> : part<I, Rows>... {
   Op op;
   operation_rows_of(const Op& o, const Rows&... rows) : part<I, Rows>{rows}..., op(o) {}
-  KOKKOS_FUNCTION auto row(index_t r) const { return make_row(op, part<I, Rows>::row.row(r)...); }
+  KOKKOS_FUNCTION auto row(index_t r) const { return make_row(op, part<I, Rows>::value.row(r)...); }
 
   bool operator==(const operation_rows_of& other) const
       requires(std::is_empty_v<Op> && (std::equality_comparable<Rows> && ...)) {
-    return ((part<I, Rows>::row == other.part<I, Rows>::row) && ...);
+    return ((part<I, Rows>::value == other.part<I, Rows>::value) && ...);
   }
 };
 
@@ -51,14 +50,66 @@ template <class To, class Elements, std::size_t N>
   return wide;
 }
 
-template <class A, class B>
-[[noreturn]] void refuse_devices(const char* name, const A& a, const B& b,
-                                 std::source_location where) {
-  throw device_mismatch(concat(name, ": the left operand ", to_string(a.shape()), " is on ",
-                               *a.device(), ", the right operand ", to_string(b.shape()), " is on ",
-                               *b.device(), "; move one of them with device_put first"),
-                        where);
+/// The shape that operands have together, and the device that they are on.
+template <std::size_t Rank>
+struct fit {
+  topos::shape<Rank> extents;
+  std::optional<topos::device> place;
+};
+
+/// The fit of operands with these. Throws `shape_mismatch` and `device_mismatch`, which name the
+/// operation and two operands that do not fit.
+template <std::size_t A>
+[[nodiscard]] fit<A> common_fit(const char* /*name*/, std::source_location /*where*/,
+                                const fit<A>& a) {
+  return a;
 }
+template <std::size_t A, std::size_t B, class... More>
+[[nodiscard]] auto common_fit(const char* name, std::source_location where, const fit<A>& a,
+                              const fit<B>& b, const More&... more) {
+  const fit<std::max(A, B)> both{broadcast(name, a.extents, b.extents, where),
+                                 b.place ? b.place : a.place};
+  if (a.place && *a.place != *both.place) {
+    throw device_mismatch(concat(name, ": the left operand ", to_string(a.extents), " is on ",
+                                 *a.place, ", the right operand ", to_string(b.extents), " is on ",
+                                 *b.place, "; move one of them with device_put first"),
+                          where);
+  }
+  return common_fit(name, where, both, more...);
+}
+
+template <class Op, expression... E>
+struct operation_node;
+
+template <class Indices, class... E>
+struct operands_of;
+
+/// What an operation is of.
+template <std::size_t... I, class... E>
+struct operands_of<std::index_sequence<I...>, E...> : part<I, E>... {
+  explicit operands_of(E&&... e) : part<I, E>{std::move(e)}... {}
+
+  void collect(std::vector<buffer>& reads) const { (part<I, E>::value.collect(reads), ...); }
+  template <class Layouts>
+  void leaves(Layouts& layouts) const {
+    (part<I, E>::value.leaves(layouts), ...);
+  }
+  void traffic(std::vector<memory_read>& all) const { (part<I, E>::value.traffic(all), ...); }
+
+  /// The rows of an operation on these.
+  template <class Op, std::size_t N>
+  [[nodiscard]] auto rows(const Op& op, const walk<N>& w) const {
+    return make_rows(op, part<I, E>::value.rows(w)...);
+  }
+  /// The operation on views of these.
+  template <class Op, std::size_t N, class View>
+  [[nodiscard]] auto viewed(const Op& op, const std::optional<topos::device>& place,
+                            const topos::shape<N>& whole, const View& view) const {
+    using node = operation_node<Op, decltype(part<I, E>::value.viewed(whole, view))...>;
+    return node(op, {view(layout<N>{0, whole, {}}).extents, place},
+                part<I, E>::value.viewed(whole, view)...);
+  }
+};
 
 /// An operation on expressions on one device, whose shapes broadcast.
 template <class Op, expression... E>
@@ -67,88 +118,36 @@ struct [[nodiscard]] operation_node : lazy, located_operators<operation_node<Op,
       decltype(call(std::declval<const Op&>(), std::declval<typename E::value_type>()...));
   static constexpr std::size_t rank = std::max({E::rank...});
   Op op;
-  std::tuple<E...> parts;
-  topos::shape<rank> extents;
-  std::optional<topos::device> place;
+  fit<rank> fitted;
+  operands_of<std::index_sequence_for<E...>, E...> parts;
 
   /// Throws `shape_mismatch` and `device_mismatch`, which name the operation and its operands.
   operation_node(const char* name, std::source_location where, Op o, E... e)
-      : op(std::move(o)), parts(std::move(e)...) {
-    std::apply([&](const auto&... part) { join(name, where, part...); }, parts);
-  }
+      : op(std::move(o)),
+        fitted(common_fit(name, where, fit<E::rank>{e.shape(), e.device()}...)),
+        parts(std::move(e)...) {}
 
   /// Of parts that are known to fit.
-  operation_node(Op o, const topos::shape<rank>& s, const std::optional<topos::device>& d, E... e)
-      : op(std::move(o)), parts(std::move(e)...), extents(s), place(d) {}
+  operation_node(Op o, const fit<rank>& f, E... e)
+      : op(std::move(o)), fitted(f), parts(std::move(e)...) {}
 
-  [[nodiscard]] const topos::shape<rank>& shape() const { return extents; }
-  [[nodiscard]] std::optional<topos::device> device() const { return place; }
-  void collect(std::vector<buffer>& reads) const {
-    std::apply([&](const auto&... part) { (part.collect(reads), ...); }, parts);
-  }
+  [[nodiscard]] const topos::shape<rank>& shape() const { return fitted.extents; }
+  [[nodiscard]] std::optional<topos::device> device() const { return fitted.place; }
+  void collect(std::vector<buffer>& reads) const { parts.collect(reads); }
   template <class Layouts>
   void leaves(Layouts& layouts) const {
-    std::apply([&](const auto&... part) { (part.leaves(layouts), ...); }, parts);
+    parts.leaves(layouts);
   }
-  void traffic(std::vector<memory_read>& all) const {
-    std::apply([&](const auto&... part) { (part.traffic(all), ...); }, parts);
-  }
+  void traffic(std::vector<memory_read>& all) const { parts.traffic(all); }
   template <std::size_t N>
   [[nodiscard]] auto rows(const walk<N>& w) const {
-    return std::apply([&](const auto&... part) { return make_rows(op, part.rows(w)...); }, parts);
+    return parts.rows(op, w);
   }
   /// The view of an operation is the operation on views.
   template <std::size_t N, class View>
   [[nodiscard]] auto viewed(const topos::shape<N>& whole, const View& view) const {
-    const auto seen = view(layout<N>{0, whole, {}}).extents;
-    return std::apply(
-        [&](const auto&... part) {
-          using node = operation_node<Op, decltype(part.viewed(whole, view))...>;
-          return node(op, seen, place, part.viewed(whole, view)...);
-        },
-        parts);
+    return parts.viewed(op, fitted.place, whole, view);
   }
-
- private:
-  template <class A>
-  void join(const char* /*name*/, std::source_location /*where*/, const A& a) {
-    extents = a.shape();
-    place = a.device();
-  }
-  template <class A, class B>
-  void join(const char* name, std::source_location where, const A& a, const B& b) {
-    extents = broadcast(name, a.shape(), b.shape(), where);
-    place = a.device();
-    if (const auto other = b.device()) {
-      if (place && *place != *other) refuse_devices(name, a, b, where);
-      place = other;
-    }
-  }
-  template <class A, class B, class C, class... More>
-  void join(const char* name, std::source_location where, const A& a, const B& b, const C& c,
-            const More&... more) {
-    const auto joined = [&](const auto& left, const auto& right) {
-      using L = std::decay_t<decltype(left)>;
-      using R = std::decay_t<decltype(right)>;
-      return operation_node<first_of, L, R>(name, where, first_of{}, left, right);
-    };
-    const auto ab = joined(a, b);
-    if constexpr (sizeof...(More) == 0) {
-      const auto abc = joined(ab, c);
-      extents = abc.shape();
-      place = abc.device();
-    } else {
-      join(name, where, joined(ab, c), more...);
-    }
-  }
-
-  // What only checks that its operands fit.
-  struct first_of {
-    template <class A, class B>
-    A operator()(const A& a, const B& /*b*/) const {
-      return a;
-    }
-  };
 };
 
 }  // namespace topos::detail

@@ -234,10 +234,10 @@ template <class Op>
 }
 
 // A part of an operation: a base class, so that parts need no recursion and no std::tuple, whose
-// functions are host code to nvcc.
-template <std::size_t I, class Row>
+// functions are host code to nvcc, and which asks compilers dozens of questions about each type.
+template <std::size_t I, class T>
 struct part {
-  Row row;
+  T value;
 };
 
 /// The pairs of an operation on rows.
@@ -250,12 +250,12 @@ struct operation_pairs<std::index_sequence<I...>, Result, Op, Pairs...> : part<I
 
   explicit operation_pairs(const Op& o, const Pairs&... pairs) : part<I, Pairs>{pairs}..., op(o) {}
 
-  [[nodiscard]] index_t end() const { return std::min({part<I, Pairs>::row.end()...}); }
+  [[nodiscard]] index_t end() const { return std::min({part<I, Pairs>::value.end()...}); }
   [[nodiscard, gnu::always_inline]] auto operator()(index_t j) const {
     return lane::of_pairs(
         [this](const auto&... x)
             __attribute__((always_inline)) { return call_lanes<Result>(op, x...); },
-        part<I, Pairs>::row(j)...);
+        part<I, Pairs>::value(j)...);
   }
 };
 
@@ -275,31 +275,31 @@ struct operation_row_of<std::index_sequence<I...>, Op, Rows...> : part<I, Rows>.
       : part<I, Rows>{rows}..., op(o) {}
 
   KOKKOS_FUNCTION value_type operator[](index_t j) const {
-    return call(op, part<I, Rows>::row[j]...);
+    return call(op, part<I, Rows>::value[j]...);
   }
   // Always inline: a call would have the loop around it store all that it keeps in registers.
   [[nodiscard, gnu::always_inline]] auto lanes(index_t j, lane::all all) const {
-    return call_lanes<value_type>(op, part<I, Rows>::row.lanes(j, all)...);
+    return call_lanes<value_type>(op, part<I, Rows>::value.lanes(j, all)...);
   }
   [[nodiscard]] auto lanes(index_t j, index_t count) const {
-    return call_lanes<value_type>(op, part<I, Rows>::row.lanes(j, count)...);
+    return call_lanes<value_type>(op, part<I, Rows>::value.lanes(j, count)...);
   }
   template <int N>
   [[nodiscard]] KOKKOS_FUNCTION pack<value_type, N> packed(index_t j) const {
-    return combine_packs<N>(part<I, Rows>::row.template packed<N>(j)...);
+    return combine_packs<N>(part<I, Rows>::value.template packed<N>(j)...);
   }
   template <int N>
   [[nodiscard]] KOKKOS_FUNCTION bool packs(index_t j) const {
-    return (part<I, Rows>::row.template packs<N>(j) && ...);
+    return (part<I, Rows>::value.template packs<N>(j) && ...);
   }
   [[nodiscard]] KOKKOS_FUNCTION bool is_dense() const {
-    return is_simple(op) && (part<I, Rows>::row.is_dense() && ...);
+    return is_simple(op) && (part<I, Rows>::value.is_dense() && ...);
   }
   [[nodiscard]] KOKKOS_FUNCTION auto dense() const {
     using dense_rows =
         operation_row_of<std::index_sequence<I...>, std::decay_t<decltype(simple_of(op))>,
                          std::decay_t<decltype(std::declval<const Rows&>().dense())>...>;
-    return dense_rows(simple_of(op), part<I, Rows>::row.dense()...);
+    return dense_rows(simple_of(op), part<I, Rows>::value.dense()...);
   }
   [[nodiscard]] index_t partner() const {
     constexpr index_t none = -1;
@@ -308,13 +308,13 @@ struct operation_row_of<std::index_sequence<I...>, Op, Rows...> : part<I, Rows>.
       if constexpr (std::decay_t<decltype(row)>::has_pairs)
         found = found == none || found == row.partner() ? row.partner() : 0;
     };
-    (look(part<I, Rows>::row), ...);
+    (look(part<I, Rows>::value), ...);
     return found == none ? 0 : found;
   }
   [[nodiscard]] auto paired(index_t distance) const {
     using all = operation_pairs<std::index_sequence<I...>, value_type, Op,
-                                decltype(part<I, Rows>::row.paired(distance))...>;
-    return all(op, part<I, Rows>::row.paired(distance)...);
+                                decltype(part<I, Rows>::value.paired(distance))...>;
+    return all(op, part<I, Rows>::value.paired(distance)...);
   }
 
  private:

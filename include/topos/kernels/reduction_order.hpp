@@ -49,10 +49,11 @@ struct reduction_order {
   axis_set<Rank> first{};  ///< The axes, in order, that are reduced, without those of the rest.
 
   template <expression E>
-  reduction_order(const E& e, const axis_set<Rank>& set) {
-    const shape<Rank> extents = e.shape();
-    distance_finder<Rank> found{extents};
-    e.leaves(found);
+  reduction_order(const E& e, const axis_set<Rank>& set) : reduction_order(distances_in(e), set) {}
+
+  /// Of elements whose neighbours lie so far apart.
+  reduction_order(const distance_finder<Rank>& found, const axis_set<Rank>& set) {
+    const shape<Rank>& extents = found.extents;
     // Axes of extent 1 lie nowhere: they come first.
     std::array<std::size_t, Rank> sorted{};
     const auto before = [&](std::size_t a, std::size_t b) {
@@ -139,6 +140,13 @@ struct reduction_order {
 
  private:
   static constexpr index_t least_columns = 32;
+
+  template <expression E>
+  static distance_finder<Rank> distances_in(const E& e) {
+    distance_finder<Rank> found{e.shape()};
+    e.leaves(found);
+    return found;
+  }
 
   // By the elements that each step makes one of, and whether to the first the second's rows join
   // into long ones. The second reads what the first has written: many have to become few. Long

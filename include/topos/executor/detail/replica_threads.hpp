@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <exception>
+#include <functional>
 #include <latch>
 #include <memory>
 #include <thread>
@@ -17,15 +18,18 @@
 
 namespace topos::detail {
 
+/// A replica's whole life on its own thread: it makes what the replica needs, calls `serve()`, and
+/// unmakes it. Each thread has a copy. (One type for all models: nothing here is a template.)
+using replica_life =
+    std::function<void(device place, std::size_t replica, const std::function<void()>& serve)>;
+
 /// Owns one thread for each replica, from construction until all work has ended.
 class replica_threads {
  public:
-  /// Starts them; `life(device, replica, serve)` is each one's whole life on its own thread: it
-  /// makes what the replica needs, calls `serve()`, and unmakes it. New tensors of the thread go to
-  /// its device. Returns when all of them serve; where any throws before that, ends the others and
-  /// throws the exception of the first.
-  template <class Life>
-  replica_threads(std::shared_ptr<schedule> work, const executor_options& options, Life life)
+  /// Starts them; new tensors of a thread go to its device. Returns when all of them serve; where
+  /// any throws before that, ends the others and throws the exception of the first.
+  replica_threads(std::shared_ptr<schedule> work, const executor_options& options,
+                  const replica_life& life)
       : schedule_(std::move(work)) {
     const std::size_t count = options.devices.size() * options.replicas;
     std::vector<std::exception_ptr> failures(count);
