@@ -144,6 +144,24 @@ TEST(reduction, of_several_pieces_down_and_across_is_exact) {
   });
 }
 
+TEST(reduction, down_more_columns_than_a_piece_takes_is_exact) {
+  on_each_device([](topos::device d) {
+    constexpr index_t rows = 131;
+    constexpr index_t columns = 40'003;
+    std::vector<float> values(rows * columns);
+    std::vector<float> expected(columns);
+    for (index_t r = 0; r < rows; ++r) {
+      for (index_t c = 0; c < columns; ++c) {
+        values[r * columns + c] = static_cast<float>(r % 3 + c % 5);
+        expected[c] += values[r * columns + c];
+      }
+    }
+    const auto x = tensor_on<2>(d, {rows, columns}, values);
+    EXPECT_EQ(values_of(eval(sum(x, 0))), expected);
+    EXPECT_EQ(values_of(eval(max(x, 0))).back(), 2.0f + (columns - 1) % 5);
+  });
+}
+
 TEST(reduction, of_every_size_is_whole) {
   on_each_device([](topos::device d) {
     for (const index_t n : support::sizes()) {

@@ -58,6 +58,9 @@ struct host {
 
   [[nodiscard]] static int count() noexcept { return 1; }
 
+  /// The threads that Kokkos was given.
+  [[nodiscard]] static int threads() { return execution_space().concurrency(); }
+
   /// Gives back the threads that OpenMP keeps for the calling thread. GNU's OpenMP counts all that
   /// it keeps: where they are more than the cores, every thread of a team sleeps between launches,
   /// and to wake it takes longer than many a kernel.
@@ -94,8 +97,8 @@ struct host {
     if (properties.name.empty()) properties.name = "CPU";
     properties.memory = static_cast<std::size_t>(::sysconf(_SC_PHYS_PAGES)) *
                         static_cast<std::size_t>(::sysconf(_SC_PAGE_SIZE));
-    properties.cores = Kokkos::is_initialized() ? execution_space().concurrency()
-                                                : static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
+    properties.cores =
+        Kokkos::is_initialized() ? threads() : static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
     return properties;
   }
 

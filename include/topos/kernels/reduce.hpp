@@ -130,7 +130,8 @@ class reduce_plan {
                         order.has_second_step() ? second_walk<rank>(target, order.first) : w),
                 1, v.rows(w), how.op, how.finish) {
     if (size_ == 0) return;
-    kernel_.cut(order.by_rows && crosses_rows(v, w));
+    kernel_.cut(order.by_rows && crosses_rows(v, w),
+                out.where() == cpu() ? backend::host::threads() : 0);
     if (order.has_second_step())
       kernel_.whole = false;
     else
@@ -163,7 +164,7 @@ class reduce_plan {
     const auto groups = by_rows ? reduction_pieces{true, k.outputs() / rest_, 1, 1, pieces}
                                 : reduction_pieces{false, k.outer, pieces, k.inner, k.columns};
     following_type next(groups, k.target, k.target_rows, {results, groups.columns}, k.op, k.finish);
-    next.cut(false);
+    next.cut(false, 0);
     if (!by_rows && rest_ != 1) next.whole = false;
     if (results != nullptr) next.partials = results + pieces * next.outputs();
     return next;

@@ -3,6 +3,7 @@
 
 /// Rows combined with each other, column by column, on the host.
 
+#include <algorithm>
 #include <topos/kernels/rows.hpp>
 
 namespace topos::detail {
@@ -10,8 +11,12 @@ namespace topos::detail {
 /// Rows that a piece of a reduction down the columns combines.
 inline constexpr index_t rows_of_piece = 128;
 
-/// Columns of such a piece: what fits the first cache, and lies in memory in one run.
+/// Columns of such a piece, at least, where there are so many: what lies in memory in one run.
 inline constexpr index_t columns_of_piece = 1024;
+
+/// Bytes of what columns are combined to, at most, where lanes are: the first cache. The longer its
+/// runs, the nearer a piece comes to the memory's speed.
+inline constexpr index_t bytes_of_columns = 1 << 15;
 
 /// More lanes than any batch has.
 inline constexpr index_t most_lanes = 64;
@@ -38,6 +43,15 @@ constexpr bool combines_in_fours() {
   using T = typename row::value_type;
   return reduces_lanes<Op, row>() && reduces_lanes<Op, dense>() &&
          adds_column_lanes<Op, row, T>() && adds_column_lanes<Op, dense, T>();
+}
+
+/// Columns of a piece at most; those of several rows are then in the first cache.
+template <class Op, class Rows, class T>
+constexpr index_t most_columns() {
+  if constexpr (combines_in_fours<Op, Rows>())
+    return std::max<index_t>(columns_of_piece, bytes_of_columns / sizeof(T));
+  else
+    return columns_of_piece;
 }
 
 /// Combines columns of rows into an array, which has room for a whole batch after its end.

@@ -45,13 +45,17 @@ struct reduction_kernel : reduction_pieces {
         op(combine),
         finish(last) {}
 
-  /// Sets how groups are cut into pieces.
-  void cut(bool crossing) {
+  /// Sets how groups are cut into pieces; what goes down the columns takes as many of them as it
+  /// can for `threads` to have some pieces each. That changes no bits.
+  void cut(bool crossing, int threads) {
     piece_rows = 1;
     piece_columns = map_chunk;
     if (!by_rows) {
       piece_rows = rows_of_piece;
       piece_columns = columns_of_piece;
+      const index_t most = host_rows::most_columns<Op, Rows, value_type>();
+      while (threads > 0 && piece_columns < most && count_down() >= 12 * threads)
+        piece_columns *= 2;
     } else if (crossing && reduced > 1) {
       piece_rows = piece_columns = 64;
     } else if (columns < map_chunk) {
@@ -208,7 +212,7 @@ struct reduction_kernel : reduction_pieces {
     auto* to = target.elements.data + (whole ? target.start(at.group * target_rows + at.t) : 0);
     value_type* partial = partials + (whole ? 0 : at.first);
     if constexpr (Team::on_host) {
-      value_type values[columns_of_piece + most_lanes];
+      value_type values[host_rows::most_columns<Op, Rows, value_type>() + most_lanes];
       host_rows::column_reducer(op, rows, values).run(r, inner, count, of.c, of.past_c);
       if (whole) {
         for (index_t j = of.c; j < of.past_c; ++j) to[j * target.step] = finish(values[j - of.c]);
