@@ -17,7 +17,7 @@ namespace host_worker_test {
 
 using topos::detail::host_worker;
 
-constexpr auto nobody = [](std::uint64_t) {};
+constexpr auto nobody = [](std::uint64_t, const auto&) {};
 
 static_assert(!std::is_copy_constructible_v<host_worker>);
 static_assert(!std::is_convertible_v<int, host_worker>);
@@ -50,7 +50,7 @@ TEST(host_worker, tickets_count_up_and_are_announced_before_the_task_runs) {
 
   for (std::uint64_t i = 1; i <= 100; ++i) {
     const std::uint64_t ticket =
-        worker.submit([&](std::uint64_t t) { announced = t; },
+        worker.submit([&](std::uint64_t t, const auto&) { announced = t; },
                       [&, i](const auto&) { seen.push_back(announced >= i ? i : 0); });
     EXPECT_EQ(ticket, i);
   }

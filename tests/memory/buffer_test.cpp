@@ -124,18 +124,17 @@ TEST(buffer, holds_keep_memory_without_owning_it) {
   const std::size_t before = memory_stats(topos::cpu()).in_use;
   buffer owner(topos::cpu(), 1000);
   {
-    buffer::hold held{buffer(owner)};
+    buffer::holds held({owner});
     EXPECT_FALSE(owner.is_unique()) << "an owner until it is told otherwise";
     EXPECT_FALSE(owner.is_held());
 
-    held.disown();
-    held.disown();
+    held.disown(topos::cpu());
     EXPECT_TRUE(owner.is_unique());
     EXPECT_TRUE(owner.is_held());
     EXPECT_EQ(owner.use_count(), 2);
-    EXPECT_EQ(held.data(), owner.data());
+    EXPECT_EQ(held.begin()->data(), owner.data());
 
-    const buffer::hold moved = std::move(held);
+    const buffer::holds moved = std::move(held);
     EXPECT_EQ(owner.use_count(), 2);
     owner = buffer();
     EXPECT_EQ(memory_stats(topos::cpu()).in_use, before + 1024);
@@ -145,10 +144,10 @@ TEST(buffer, holds_keep_memory_without_owning_it) {
 
 TEST(buffer, holds_share_ticket_and_poison) {
   const buffer owner(topos::cpu(), 8);
-  const buffer::hold held{buffer(owner)};
+  const buffer::holds held({owner});
 
-  held.set_ticket(3);
-  held.set_poison(std::make_exception_ptr(std::out_of_range("gone")));
+  held.begin()->set_ticket(3);
+  held.begin()->set_poison(std::make_exception_ptr(std::out_of_range("gone")));
 
   EXPECT_EQ(owner.ticket(), 3U);
   EXPECT_THROW(std::rethrow_exception(owner.poison()), std::out_of_range);
@@ -169,8 +168,8 @@ TEST(buffer, adopted_memory_goes_back_to_its_maker_once) {
     EXPECT_TRUE(first.is_unique());
     EXPECT_EQ(memory_stats(topos::cpu()).in_use, before);
 
-    buffer::hold last{buffer(first)};
-    last.disown();
+    buffer::holds last({first});
+    last.disown(topos::cpu());
     first = buffer();
     EXPECT_EQ(released, 0);
   }
@@ -192,8 +191,8 @@ TEST(buffer, owners_on_many_threads_leave_one) {
   const auto work = [&] {
     for (int round = 0; round < 2000; ++round) {
       const buffer copy = shared;
-      buffer::hold held{buffer(copy)};
-      held.disown();
+      buffer::holds held({copy});
+      held.disown(topos::cpu());
     }
   };
 

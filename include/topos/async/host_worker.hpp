@@ -61,17 +61,19 @@ class host_worker {
   /// A stream that runs everything on the calling thread; threads may share it.
   [[nodiscard]] const backend::host::stream& in_place() const noexcept { return in_place_; }
 
-  /// Queues `task(stream)` and returns its ticket; calls `announce(ticket)` before it may start.
+  /// Queues `task(stream)` and returns its ticket; calls `announce(ticket, task)` before it may
+  /// start.
   template <class Announce, class Task>
   std::uint64_t submit(Announce&& announce, Task task) {
-    auto made = std::make_unique<work_of<Task>>(std::move(task));
+    auto* const made = new work_of<Task>(std::move(task));
+    std::unique_ptr<work> next(made);
     std::uint64_t ticket = 0;
     {
       const std::lock_guard lock(mutex_);
       ticket = submitted_.load(std::memory_order_relaxed) + 1;
-      pending_.push_back(std::move(made));
+      pending_.push_back(std::move(next));
       submitted_.store(ticket, std::memory_order_release);
-      announce(ticket);
+      announce(ticket, made->function());
     }
     wake_.notify_one();
     return ticket;

@@ -27,13 +27,15 @@ class work_of final : public work {
  public:
   explicit work_of(Function&& function) : function_(std::move(function)) {}
 
+  [[nodiscard]] Function& function() { return function_; }
+
   void run(const backend::host::stream& stream) const override { function_(stream); }
   void run(const backend::cuda::stream& stream) const override {
     [[maybe_unused]] const auto here = stream.current();
     function_(stream);
   }
   [[nodiscard]] std::unique_ptr<work> take() && override {
-    return std::make_unique<work_of>(std::move(function_));
+    return std::unique_ptr<work>(new work_of(std::move(function_)));
   }
 
  private:

@@ -13,7 +13,6 @@
 #include <mutex>
 #include <optional>
 #include <source_location>
-#include <span>
 #include <topos/async/failure.hpp>
 #include <topos/async/host_worker.hpp>
 #include <topos/async/work.hpp>
@@ -168,6 +167,20 @@ class work_queue {
     std::unique_ptr<work> what;  // which may have memory of its own, as that of partial results
   };
 
+  // What waits for the CPU.
+  struct queued {
+    std::unique_ptr<work> what;
+    std::vector<ticket> others;  // that come first
+    buffer::holds reads;
+    buffer::holds writes;
+    origins origin;
+
+    template <class Stream>
+    void operator()(const Stream& stream) const {
+      run(*what, stream, reads, writes, origin, settle(stream, others, origin));
+    }
+  };
+
   void submit_work(std::vector<buffer> reads, std::vector<buffer> writes, index_t elements,
                    work&& what, const char* operation, std::source_location where) {
     origins origin;
@@ -189,24 +202,15 @@ class work_queue {
             [&](const auto& stream) { run(what, stream, reads, writes, origin, nullptr); })) {
       return;
     }
-    std::vector<buffer::hold> read(hold(reads));
-    std::vector<buffer::hold> written(hold(writes));
-    // Moving a vector leaves its elements where they are.
-    const std::span<buffer::hold> all[] = {read, written};
     worker_->submit(
-        [&](std::uint64_t number) {
-          for (const buffer::hold& w : all[1]) w.set_ticket(ticket::of(id_, number).value);
+        [&](std::uint64_t number, queued& q) {
+          for (const buffer& w : q.writes) w.set_ticket(ticket::of(id_, number).value);
           if (shared_) return;  // another queue may overtake this one
-          for (const std::span<buffer::hold> holds : all) {
-            for (buffer::hold& h : holds) {
-              if (h.where() == device_) h.disown();
-            }
-          }
+          q.reads.disown(device_);
+          q.writes.disown(device_);
         },
-        [kept = std::move(what).take(), others = std::move(others), read = std::move(read),
-         written = std::move(written), origin](const auto& stream) {
-          run(*kept, stream, read, written, origin, settle(stream, others, origin));
-        });
+        queued{std::move(what).take(), std::move(others), buffer::holds(std::move(reads)),
+               buffer::holds(std::move(writes)), origin});
   }
 
   // On the calling thread, before it goes on.
@@ -277,13 +281,6 @@ class work_queue {
     }
   }
 
-  static std::vector<buffer::hold> hold(std::vector<buffer>& all) {
-    std::vector<buffer::hold> holds;
-    holds.reserve(all.size());
-    for (buffer& each : all) holds.emplace_back(std::move(each));
-    return holds;
-  }
-
   // See queues.hpp: these know the other queues.
   static void wait_for(const backend::host::stream& stream, const ticket& t);
   static void wait_for(const backend::cuda::stream& stream, const ticket& t);
@@ -335,7 +332,7 @@ inline bool work_queue::then(std::uint64_t number,
     end = std::make_shared<backend::cuda::event>(device_.index());
     gpu_->record(*end);
   }
-  callbacks_->submit([](std::uint64_t) {},
+  callbacks_->submit([](std::uint64_t, const auto&) {},
                      [task, end](const auto&) {
                        std::exception_ptr failure;
                        try {

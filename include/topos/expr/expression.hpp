@@ -132,7 +132,7 @@ struct memory_source {
   buffer memory;
 
   [[nodiscard]] std::optional<topos::device> device() const { return memory.where(); }
-  void collect(std::vector<buffer>& reads) const { reads.push_back(memory); }
+  void collect(std::vector<buffer>& reads) const { add_buffer(reads, memory); }
   [[nodiscard]] fetched_elements<T> elements() const {
     return {{static_cast<const T*>(memory.data())}};
   }

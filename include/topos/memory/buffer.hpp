@@ -3,15 +3,18 @@
 
 /// Memory on a device, shared by whoever needs it: tensors, expressions and queued work.
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <source_location>
 #include <topos/device/device.hpp>
 #include <topos/memory/pool.hpp>
 #include <utility>
+#include <vector>
 
 namespace topos {
 
@@ -21,10 +24,10 @@ namespace topos {
 /// writes it, and what that work failed with.
 ///
 /// Every buffer is an owner of its block. Work that is queued holds blocks without owning them
-/// (`hold`), so that who owns a block alone may let later work of the same queue write into it.
+/// (`holds`), so that who owns a block alone may let later work of the same queue write into it.
 class buffer {
  public:
-  class hold;
+  class holds;
 
   /// No memory.
   buffer() = default;
@@ -168,38 +171,42 @@ class buffer {
   block* block_ = nullptr;
 };
 
-/// What queued work keeps of a buffer: its memory, and what the queue needs to know of it.
-class buffer::hold {
+/// Buffers as queued work keeps them: their memory, and what the queue needs to know of it.
+class buffer::holds {
  public:
-  /// Takes a buffer's place, as an owner for now.
-  explicit hold(buffer&& b) noexcept : buffer_(std::move(b)) {}
-  hold(hold&& other) noexcept
-      : buffer_(std::move(other.buffer_)), owns_(std::exchange(other.owns_, true)) {}
-  hold& operator=(hold&&) = delete;
-  ~hold() {
-    if (!owns_) release(std::exchange(buffer_.block_, nullptr), reference);
+  /// Takes the buffers' places, as an owner for now.
+  explicit holds(std::vector<buffer>&& all) noexcept : all_(std::move(all)) {}
+  holds(holds&& other) noexcept
+      : all_(std::move(other.all_)), disowned_(std::exchange(other.disowned_, std::nullopt)) {}
+  holds& operator=(holds&&) = delete;
+  ~holds() {
+    if (!disowned_) return;
+    for (buffer& b : all_) {
+      if (b.where() == *disowned_) release(std::exchange(b.block_, nullptr), reference);
+    }
   }
 
-  /// Stops owning the memory, and keeps it. To be called where the work can no longer be overtaken
-  /// by work that an owner enqueues from now on.
-  void disown() noexcept {
-    if (buffer_.block_ == nullptr || !owns_) return;
-    buffer_.block_->references.fetch_sub(ownership, std::memory_order_release);
-    owns_ = false;
+  /// Stops owning the memory on a device, and keeps it. To be called once, where the work can no
+  /// longer be overtaken by work that an owner enqueues from now on.
+  void disown(device d) noexcept {
+    for (const buffer& b : all_) {
+      if (b.block_ != nullptr && b.where() == d)
+        b.block_->references.fetch_sub(ownership, std::memory_order_release);
+    }
+    disowned_ = d;
   }
 
-  [[nodiscard]] device where() const noexcept { return buffer_.where(); }
-  [[nodiscard]] void* data() const noexcept { return buffer_.data(); }
-  [[nodiscard]] std::uint64_t ticket() const noexcept { return buffer_.ticket(); }
-  void set_ticket(std::uint64_t ticket) const noexcept { buffer_.set_ticket(ticket); }
-  [[nodiscard]] std::exception_ptr poison() const noexcept { return buffer_.poison(); }
-  void set_poison(std::exception_ptr failure) const noexcept {
-    buffer_.set_poison(std::move(failure));
-  }
+  [[nodiscard]] auto begin() const noexcept { return all_.begin(); }
+  [[nodiscard]] auto end() const noexcept { return all_.end(); }
 
  private:
-  buffer buffer_;
-  bool owns_ = true;
+  std::vector<buffer> all_;
+  std::optional<device> disowned_;  // of which memory is no longer owned
 };
+
+/// Adds a buffer to others, if it is not among them.
+inline void add_buffer(std::vector<buffer>& all, const buffer& b) {
+  if (std::find(all.begin(), all.end(), b) == all.end()) all.push_back(b);
+}
 
 }  // namespace topos

@@ -179,14 +179,19 @@ class pool {
 /// The pools of all devices; they outlive every tensor, static ones too.
 [[nodiscard]] inline pool& pool_of(const device& d) {
   struct pools {
+    pool host{cpu()};  // which all ask for: without the lock
     std::mutex mutex;
-    std::map<device, pool> all;
+    std::map<device, pool> others;
+    pools() {
+      Kokkos::push_finalize_hook([this] { host.close(); });
+    }
   };
   static pools& registry = *new pools;  // never destroyed: tensors may outlive main
+  if (d == cpu()) return registry.host;
   const std::lock_guard lock(registry.mutex);
-  const auto found = registry.all.find(d);
-  if (found != registry.all.end()) return found->second;
-  pool& made = registry.all.try_emplace(d, d).first->second;
+  const auto found = registry.others.find(d);
+  if (found != registry.others.end()) return found->second;
+  pool& made = registry.others.try_emplace(d, d).first->second;
   Kokkos::push_finalize_hook([&made] { made.close(); });
   return made;
 }

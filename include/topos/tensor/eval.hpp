@@ -81,9 +81,7 @@ template <class First, class... Rest>
 template <class... Jobs>
 void submit_joined(std::source_location where, const Jobs&... jobs) {
   std::vector<buffer> reads;
-  const auto add = [&](const buffer& b) {
-    if (std::find(reads.begin(), reads.end(), b) == reads.end()) reads.push_back(b);
-  };
+  const auto add = [&](const buffer& b) { add_buffer(reads, b); };
   (std::for_each(jobs.reads.begin(), jobs.reads.end(), add), ...);
   const auto& first = std::get<0>(std::tie(jobs...));
   queue_of(first.result.device(), where)
