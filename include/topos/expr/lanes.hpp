@@ -203,12 +203,13 @@ template <class Function, class... B>
 /// An array folded onto its first half until one value is left: each level is one operation on
 /// lanes, and the order is the same on every machine of their width.
 template <index_t Count, class T, class Combine>
-T fold(T* values, const Combine& combine) {
+[[gnu::always_inline]] inline T fold(const T* values, const Combine& combine) {
   if constexpr (Count == 1) {
     return values[0];
   } else {
-    for (index_t i = 0; i < Count / 2; ++i) values[i] = combine(values[i], values[i + Count / 2]);
-    return fold<Count / 2>(values, combine);
+    T half[Count / 2];
+    for (index_t i = 0; i < Count / 2; ++i) half[i] = combine(values[i], values[i + Count / 2]);
+    return fold<Count / 2>(half, combine);
   }
 }
 

@@ -7,6 +7,36 @@
 
 namespace topos::detail {
 
+/// A row that leaves its elements in memory, each of which is asked for once.
+template <class Row>
+struct kept_row {
+  using value_type = typename Row::value_type;
+  static constexpr index_t width = Row::width;
+  static constexpr bool is_quick = Row::is_quick;
+  Row row;
+  value_type* memory;
+
+  KOKKOS_FUNCTION value_type operator[](index_t j) const { return memory[j] = row[j]; }
+  template <class Count>
+  [[nodiscard, gnu::always_inline]] auto lanes(index_t j, Count count) const {
+    const auto values = row.lanes(j, count);
+    if constexpr (std::is_same_v<Count, lane::all>)
+      lane::store(memory + j, values);
+    else
+      lane::store_partial(memory + j, values, count);
+    return values;
+  }
+  [[nodiscard]] KOKKOS_FUNCTION bool is_dense() const { return row.is_dense(); }
+  [[nodiscard]] KOKKOS_FUNCTION auto dense() const {
+    return kept_row<std::decay_t<decltype(row.dense())>>{row.dense(), memory};
+  }
+};
+
+template <class Row>
+[[nodiscard]] KOKKOS_FUNCTION kept_row<Row> kept(const Row& row, typename Row::value_type* memory) {
+  return {row, memory};
+}
+
 /// Item i softens some rows: exp(x - largest) / sum of those, or the logarithm of that.
 template <class Target, class Rows>
 struct soften_kernel {
@@ -44,29 +74,31 @@ struct soften_kernel {
  private:
   using constant = constant_row<value_type>;
 
-  // x - largest, in memory of the team's own.
+  // Memory of the team's own, of a row that it is done with.
   template <class Team>
-  KOKKOS_FUNCTION auto relative(const Team& team, index_t r) const {
-    auto* own = static_cast<value_type*>(team.scratch());
+  KOKKOS_FUNCTION static value_type* own(const Team& team) {
     team.barrier();
-    assign(team, own, rows.row(r), 0, columns);
-    const memory_row<value_type> row{{own}};
-    return make_row(subtract_op{}, row, constant{largest(team, row, columns)});
+    return static_cast<value_type*>(team.scratch());
+  }
+
+  // x - largest, of x that is left in memory.
+  template <class Team>
+  KOKKOS_FUNCTION auto relative(const Team& team, index_t r, value_type* memory) const {
+    const value_type most = largest(team, kept(rows.row(r), memory), columns);
+    return make_row(subtract_op{}, memory_row<value_type>{{memory}}, constant{most});
   }
 
   template <class Team>
   KOKKOS_FUNCTION void soften(const Team& team, index_t r) const {
-    const auto shifted = relative(team, r);
-    auto* own = static_cast<value_type*>(team.scratch());
-    assign(team, own, make_row(exp_op{}, shifted), 0, columns);
-    const memory_row<value_type> row{{own}};
-    const value_type inverse = value_type(1) / sum(team, row, columns);
-    put(team, r, make_row(multiply_op{}, row, constant{inverse}));
+    value_type* const memory = own(team);
+    const auto exponentials = make_row(exp_op{}, relative(team, r, memory));
+    const value_type inverse = value_type(1) / sum(team, kept(exponentials, memory), columns);
+    put(team, r, make_row(multiply_op{}, memory_row<value_type>{{memory}}, constant{inverse}));
   }
 
   template <class Team>
   KOKKOS_FUNCTION void soften_log(const Team& team, index_t r) const {
-    const auto shifted = relative(team, r);
+    const auto shifted = relative(team, r, own(team));
     const value_type total = sum(team, make_row(exp_op{}, shifted), columns);
     put(team, r, make_row(subtract_op{}, shifted, constant{Kokkos::log(total)}));
   }
