@@ -8,6 +8,7 @@
 
 #include <cstdlib>
 #include <exception>
+#include <semaphore>
 #include <source_location>
 #include <stdexcept>
 #include <string>
@@ -58,6 +59,22 @@ TEST(failure, of_an_allocation_is_told_at_the_call_and_harms_nothing) {
   });
 }
 
+TEST(failure, of_an_allocation_is_none_where_queued_work_gives_memory_back) {
+  on_each_device([](topos::device d) {
+    auto x = topos::zeros<float, 1>({large}, d);
+    topos::block_until_ready(d);
+    topos::empty_cache(d);
+    const std::size_t held = topos::memory_stats(d).in_use;
+    topos::set_memory_limit(d, 4 * held);
+
+    for (int i = 0; i != 100; ++i) x = x * 0.5f + 1.0f;  // each holds what it reads until it ran
+
+    EXPECT_LE(topos::memory_stats(d).in_use, 4 * held);
+    topos::set_memory_limit(d, 0);
+    EXPECT_EQ(values_of(x), std::vector<float>(large, 2.0f));
+  });
+}
+
 struct allocates {
   topos::device where;
   template <class... Anything>
@@ -76,6 +93,23 @@ TEST(failure, of_an_allocation_inside_of_work_poisons_its_results) {
     EXPECT_TRUE(support::contains(text, "while computing topos::enqueue")) << text;
     EXPECT_EQ(values_of(topos::ones<float, 1>({10}, d)), std::vector<float>(10, 1.0f));
   });
+}
+
+TEST(failure, of_an_allocation_inside_of_work_comes_at_once_whoever_waits_for_that) {
+  auto x = topos::zeros<float, 1>({10});
+  const topos::queue other;
+  std::binary_semaphore waiting{0};
+  const auto after = [&] {
+    topos::enqueue(topos::cpu(), topos::reads(), topos::writes(x), [&](const auto&...) {
+      waiting.acquire();
+      const topos::buffer too_much(topos::cpu(), std::size_t{1} << 50);
+    });
+    const topos::queue_scope scope(other);
+    return tensor<float, 1>(x + 1.0f);  // queued behind that, in a queue that the pool may wait for
+  }();
+  waiting.release();
+
+  EXPECT_THROW(after.block_until_ready(), topos::out_of_memory);
 }
 
 #if TOPOS_HAS_CUDA

@@ -53,7 +53,9 @@ class host_worker {
     const std::unique_lock running(running_, std::try_to_lock);
     if (!running.owns_lock() || !idle()) return false;
     in_place_thread_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+    const bool before = std::exchange(working(), true);
     task(in_place_);
+    working() = before;
     in_place_thread_.store({}, std::memory_order_relaxed);
     return true;
   }
@@ -117,7 +119,15 @@ class host_worker {
   /// Blocks until all that is queued is done.
   void drain() { wait(submitted()); }
 
+  /// Whether this thread works a queue of any worker off.
+  [[nodiscard]] static bool works_here() noexcept { return working(); }
+
  private:
+  [[nodiscard]] static bool& working() noexcept {
+    thread_local bool is = false;
+    return is;
+  }
+
   [[nodiscard]] bool idle() const noexcept {
     return completed_.load(std::memory_order_acquire) == submitted_.load(std::memory_order_acquire);
   }
@@ -128,6 +138,7 @@ class host_worker {
   }
 
   void work_off() {
+    working() = true;
     backend::host::unbind_thread();
     const backend::host::thread_limit own_core(stream_);
     // Work often comes in turns with waiting for it. Who waited wakes within some 50 us, and is to

@@ -139,7 +139,10 @@ class queues {
     auto made = std::make_shared<work_queue>(d, id, false);
     slots_[id].queue = made;
     first_[d] = id;
-    if (d.kind() == device_kind::cpu) cpu_.store(made.get(), std::memory_order_release);
+    if (d.kind() == device_kind::cpu) {
+      cpu_.store(made.get(), std::memory_order_release);
+      drain_for_memory(d);
+    }
     return *made;
   }
 
@@ -152,9 +155,16 @@ class queues {
     before.share();
     made->after(before);
     const device d = made->where();
-    // Launched work holds its memory from now on: who asks faster than a GPU computes has to wait.
-    if (d.kind() != device_kind::cpu) pool_of(d).wait_by([this, d] { drain(d); });
+    if (d.kind() != device_kind::cpu) drain_for_memory(d);
     return slots_[made->id()].queue = std::move(made);
+  }
+
+  // Queued work holds its memory: who asks for it faster than a device computes has to wait. On the
+  // CPU that is from the first queue on, and not for who works one off: for that others may wait.
+  void drain_for_memory(const device& d) {
+    pool_of(d).wait_by([this, d] {
+      if (d.kind() != device_kind::cpu || !host_worker::works_here()) drain(d);
+    });
   }
 
   // Without the lock.
