@@ -8,6 +8,9 @@
 #include <topos/expr/math.hpp>
 #include <topos/expr/where.hpp>
 #include <topos/tensor/eval.hpp>
+#include <topos/tensor/origin.hpp>
+#include <topos/tensor/placement.hpp>
+#include <topos/tensor/reduction.hpp>
 #include <tuple>
 #include <vector>
 
@@ -70,6 +73,21 @@ TEST(eval, a_failed_input_fails_only_what_reads_it) {
 
   EXPECT_EQ(values_of(whole), (std::vector<float>{2, 3, 4}));
   EXPECT_THROW(failed.block_until_ready(), std::domain_error);
+}
+
+TEST(eval, a_function_that_throws_fails_only_its_own_result) {
+  for (const index_t size : {index_t{3}, index_t{1'000'000}}) {
+    const tensor<float, 1> x = topos::ones<float, 1>({size}).block_until_ready();
+
+    const auto [failed, more] = topos::eval(map(refuse{}, x), x + 1);
+    const auto [total, failed_total] = topos::eval(sum(x), sum(map(refuse{}, x)));
+
+    EXPECT_THROW(failed.block_until_ready(), std::domain_error);
+    EXPECT_EQ(topos::origin_of(failed)->where.line(), __LINE__ - 4);
+    EXPECT_EQ(more.item({size - 1}), 2.0F);
+    EXPECT_EQ(total.item(), static_cast<float>(size));
+    EXPECT_THROW(failed_total.block_until_ready(), std::domain_error);
+  }
 }
 
 }  // namespace eval_test

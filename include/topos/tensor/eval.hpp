@@ -4,6 +4,8 @@
 /// Several results in one pass.
 
 #include <algorithm>
+#include <array>
+#include <source_location>
 #include <topos/kernels/joint.hpp>
 #include <topos/tensor/tensor.hpp>
 #include <tuple>
@@ -78,6 +80,25 @@ template <class First, class... Rest>
   return first.plan.joins() && first.plan.size() != 0 && (fits(rest) && ...);
 }
 
+// Launches one of several plans, whose failure is that of its result alone.
+template <class Stream, class Plan>
+void launch_alone(const Stream& stream, const Plan& plan, const buffer::hold& result,
+                  const failure_origin& origin) noexcept {
+  try {
+    plan.launch(stream);
+  } catch (...) {
+    result.set_poison(current_failure(origin));
+  }
+}
+
+// What work keeps of its result without owning it, as the queue does.
+template <class Job>
+[[nodiscard]] buffer::hold held_result(const Job& made) {
+  buffer::hold held(buffer(made.result.memory()));
+  held.disown();
+  return held;
+}
+
 template <class... Jobs>
 void submit_joined(std::source_location where, const Jobs&... jobs) {
   std::vector<buffer> reads;
@@ -87,19 +108,28 @@ void submit_joined(std::source_location where, const Jobs&... jobs) {
   queue_of(first.result.device(), where)
       .submit(
           std::move(reads), {jobs.result.memory()...}, (jobs.plan.effort() + ...),
-          [plans = std::tuple(jobs.plan...)](const auto& stream) {
-            std::apply(
-                [&](const auto& head, const auto&... tail) {
-                  const index_t cost = (head.cost() + ... + tail.cost());
-                  const std::size_t scratch = std::max({head.scratch(), tail.scratch()...});
-                  using joint = joint_kernel<std::decay_t<decltype(head.kernel())>,
-                                             std::decay_t<decltype(tail.kernel())>...>;
-                  stream.for_each("topos::eval", head.count(), cost, scratch,
-                                  joint(head.kernel(), tail.kernel()...));
-                  head.finish(stream);
-                  (tail.finish(stream), ...);
-                },
-                plans);
+          [plans = std::tuple(jobs.plan...),
+           results = std::array<buffer::hold, sizeof...(Jobs)>{held_result(jobs)...},
+           where](const auto& stream) {
+            const auto together = [&](const auto& head, const auto&... tail) {
+              const index_t cost = (head.cost() + ... + tail.cost());
+              const std::size_t scratch = std::max({head.scratch(), tail.scratch()...});
+              using joint = joint_kernel<std::decay_t<decltype(head.kernel())>,
+                                         std::decay_t<decltype(tail.kernel())>...>;
+              stream.for_each("topos::eval", head.count(), cost, scratch,
+                              joint(head.kernel(), tail.kernel()...));
+              head.finish(stream);
+              (tail.finish(stream), ...);
+            };
+            try {
+              std::apply(together, plans);
+            } catch (...) {  // by a user's function in one of them: the others are to have results
+              const auto* result = results.data();
+              const auto alone = [&](const auto&... plan) {
+                (launch_alone(stream, plan, *result++, {"topos::eval", where}), ...);
+              };
+              std::apply(alone, plans);
+            }
           },
           "topos::eval", where);
 }
