@@ -6,12 +6,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <exception>
 #include <semaphore>
 #include <source_location>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <topos/async/queue_scope.hpp>
 #include <topos/memory/pool.hpp>
 #include <topos/tensor/creation.hpp>
@@ -215,6 +217,30 @@ int fork_with_work_pending() {
   return WEXITSTATUS(status);
 }
 
+// Children that let go of memory, while another thread takes some and gives it back.
+int fork_while_memory_is_taken() {
+  std::atomic<bool> over{false};
+  std::thread other([&] {
+    while (!over) const topos::buffer taken(topos::cpu(), 4096);
+  });
+  int hung = 0;
+  for (int i = 0; i != 100 && hung == 0; ++i) {
+    tensor<float, 1> held({1000});
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::alarm(10);  // which ends it
+      held = tensor<float, 1>();
+      ::_exit(topos::memory_stats(topos::cpu()).in_use < 5000 ? 0 : 1);
+    }
+    int status = 0;
+    if (::waitpid(child, &status, 0) != child || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
+      ++hung;
+  }
+  over = true;
+  other.join();
+  return hung;
+}
+
 class failure_death : public testing::Test {
  protected:
   void SetUp() override { testing::GTEST_FLAG(death_test_style) = "threadsafe"; }
@@ -234,6 +260,10 @@ TEST_F(failure_death, static_tensors_end_without_the_runtimes_end) {
 
 TEST_F(failure_death, forked_child_is_refused_and_does_not_hang) {
   EXPECT_EXIT(std::_Exit(fork_with_work_pending()), testing::ExitedWithCode(0), "");
+}
+
+TEST_F(failure_death, forked_child_gives_back_what_it_holds_whatever_other_threads_were_at) {
+  EXPECT_EXIT(std::_Exit(fork_while_memory_is_taken()), testing::ExitedWithCode(0), "");
 }
 
 }  // namespace failure_test

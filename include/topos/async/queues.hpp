@@ -12,6 +12,8 @@
 #include <mutex>
 #include <source_location>
 #include <topos/async/work_queue.hpp>
+#include <topos/memory/pool.hpp>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -122,6 +124,9 @@ class queues {
   };
 
   queues() {
+    // Who holds this lock may ask for a pool's: to fork takes them in that order, which is the
+    // reverse of that in which they ask to.
+    std::ignore = pools::all();
     // A child finds the lock open, and knows what it is.
     ::pthread_atfork([] { all().mutex_.lock(); }, [] { all().mutex_.unlock(); },
                      [] {

@@ -8,6 +8,8 @@
 /// Classes are multiples of 256 bytes up to 1 KiB, then four to a power of two, of whose blocks at
 /// most a fifth is unused, then multiples of 2 MiB.
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -91,6 +93,10 @@ class pool {
     release_cache();
     closed_ = true;
   }
+
+  /// Lets no other thread in until `unlock`.
+  void lock() { mutex_.lock(); }
+  void unlock() { mutex_.unlock(); }
 
   void set_limit(std::size_t bytes) noexcept {
     const std::lock_guard lock(mutex_);
@@ -177,24 +183,47 @@ class pool {
 };
 
 /// The pools of all devices; they outlive every tensor, static ones too.
-[[nodiscard]] inline pool& pool_of(const device& d) {
-  struct pools {
-    pool host{cpu()};  // which all ask for: without the lock
-    std::mutex mutex;
-    std::map<device, pool> others;
-    pools() {
-      Kokkos::push_finalize_hook([this] { host.close(); });
-    }
-  };
-  static pools& registry = *new pools;  // never destroyed: tensors may outlive main
-  if (d == cpu()) return registry.host;
-  const std::lock_guard lock(registry.mutex);
-  const auto found = registry.others.find(d);
-  if (found != registry.others.end()) return found->second;
-  pool& made = registry.others.try_emplace(d, d).first->second;
-  Kokkos::push_finalize_hook([&made] { made.close(); });
-  return made;
-}
+class pools {
+ public:
+  [[nodiscard]] static pools& all() {
+    static pools& registry = *new pools;  // never destroyed: tensors may outlive main
+    return registry;
+  }
+
+  [[nodiscard]] pool& of(const device& d) {
+    if (d == cpu()) return host_;
+    const std::lock_guard lock(mutex_);
+    const auto found = others_.find(d);
+    if (found != others_.end()) return found->second;
+    pool& made = others_.try_emplace(d, d).first->second;
+    Kokkos::push_finalize_hook([&made] { made.close(); });
+    return made;
+  }
+
+ private:
+  pools() {
+    Kokkos::push_finalize_hook([this] { host_.close(); });
+    // A child finds them whole and open: what other threads are at then is not there to end.
+    ::pthread_atfork([] { all().lock(); }, [] { all().unlock(); }, [] { all().unlock(); });
+  }
+
+  void lock() {
+    mutex_.lock();
+    host_.lock();
+    for (auto& [place, each] : others_) each.lock();
+  }
+  void unlock() {
+    for (auto& [place, each] : others_) each.unlock();
+    host_.unlock();
+    mutex_.unlock();
+  }
+
+  pool host_{cpu()};  // which all ask for: found without the lock
+  std::mutex mutex_;
+  std::map<device, pool> others_;
+};
+
+[[nodiscard]] inline pool& pool_of(const device& d) { return pools::all().of(d); }
 
 }  // namespace detail
 
