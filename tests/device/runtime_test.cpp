@@ -4,9 +4,13 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <latch>
 #include <source_location>
+#include <thread>
 #include <topos/device/runtime.hpp>
 #include <type_traits>
+#include <vector>
 
 namespace runtime_test {
 
@@ -69,6 +73,27 @@ TEST(runtime, cannot_be_started_again_after_its_end) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
 
   EXPECT_EXIT(std::_Exit(run_past_the_end()), testing::ExitedWithCode(0), "");
+}
+
+int ask_for_the_end_on_many_threads() {
+  std::atomic<int> told{0};
+  std::latch start(4);
+  std::vector<std::thread> threads;
+  for (int t = 0; t != 4; ++t) {
+    threads.emplace_back([&] {
+      start.arrive_and_wait();
+      for (int i = 0; i != 50'000; ++i) topos::detail::at_end([&] { ++told; });
+    });
+  }
+  for (std::thread& t : threads) t.join();
+  Kokkos::finalize();
+  return told == 4 * 50'000 ? 0 : 1;
+}
+
+TEST(runtime, tells_of_its_end_whoever_asks_at_once) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+
+  EXPECT_EXIT(std::_Exit(ask_for_the_end_on_many_threads()), testing::ExitedWithCode(0), "");
 }
 
 }  // namespace runtime_test

@@ -192,7 +192,7 @@ class queues {
   }
 
   std::size_t free_slot() {
-    if (slots_.empty()) Kokkos::push_finalize_hook([this] { end(); });
+    if (slots_.empty()) at_end([this] { end(); });
     for (std::size_t id = 0; id < slots_.size(); ++id) {
       if (!slots_[id].queue) return id;
     }

@@ -7,10 +7,13 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <functional>
+#include <mutex>
 #include <source_location>
 #include <topos/backend/host.hpp>
 #include <topos/core/config.hpp>
 #include <topos/core/error.hpp>
+#include <utility>
 
 namespace topos {
 
@@ -75,6 +78,14 @@ inline void require_unforked(std::source_location where = std::source_location::
       "this process was forked from one that uses topos, and has none of its threads: fork before "
       "the runtime is made, or start another program in the child",
       where);
+}
+
+/// Has Kokkos call `hook` when it ends, before those that asked for it earlier. May be called from
+/// any thread, which Kokkos' own function may not.
+inline void at_end(std::function<void()> hook) {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  Kokkos::push_finalize_hook(std::move(hook));
 }
 
 /// Throws `runtime_not_started` unless work can be run.

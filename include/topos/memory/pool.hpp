@@ -196,13 +196,13 @@ class pools {
     const auto found = others_.find(d);
     if (found != others_.end()) return found->second;
     pool& made = others_.try_emplace(d, d).first->second;
-    Kokkos::push_finalize_hook([&made] { made.close(); });
+    at_end([&made] { made.close(); });
     return made;
   }
 
  private:
   pools() {
-    Kokkos::push_finalize_hook([this] { host_.close(); });
+    at_end([this] { host_.close(); });
     // A child finds them whole and open: what other threads are at then is not there to end.
     ::pthread_atfork([] { all().lock(); }, [] { all().unlock(); }, [] { all().unlock(); });
   }

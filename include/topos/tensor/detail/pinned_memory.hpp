@@ -39,7 +39,7 @@ class pinned_memory {
 
  private:
   pinned_memory() {
-    Kokkos::push_finalize_hook([this] {
+    at_end([this] {
       const std::lock_guard lock(mutex_);
       for (const auto& [size, blocks] : free_) {
         std::for_each(blocks.begin(), blocks.end(), backend::cuda::deallocate_pinned);
