@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <Kokkos_Core.hpp>
+#include <atomic>
+#include <cstdlib>
 #include <exception>
 #include <future>
 #include <source_location>
@@ -140,6 +143,44 @@ TEST(on_ready, in_place_work_is_ready) {
   int calls = 0;
   on_ready(x, [&](const std::exception_ptr&) { ++calls; });
   EXPECT_EQ(calls, 1);
+}
+
+// Runs in processes of their own, since Kokkos ends once.
+int end_while_a_callback_runs() {
+  static tensor<float, 1> x = topos::zeros<float, 1>({large});
+  static std::atomic<bool> computed{false};
+  for (int i = 0; i != 5; ++i) x = x + 1.0f;
+  on_ready(x, [](const std::exception_ptr&) {
+    for (int i = 0; i != 10'000; ++i) std::this_thread::yield();  // so that the end comes first
+    const tensor<float, 1> y = x + 1.0f;
+    if (x.host()[0] == 5.0f) on_ready(y, [](const std::exception_ptr&) { computed = true; });
+  });
+  Kokkos::finalize();
+  return computed ? 0 : 1;
+}
+
+void count_up(const tensor<float, 1>& x) {
+  const tensor<float, 1> y = x + 1.0f;
+  on_ready(y, [y](const std::exception_ptr&) { count_up(y); });
+}
+
+int end_where_callbacks_go_on_for_ever() {
+  count_up(topos::zeros<float, 1>({large}));
+  Kokkos::finalize();
+  return 0;
+}
+
+class on_ready_death : public testing::Test {
+ protected:
+  void SetUp() override { testing::GTEST_FLAG(death_test_style) = "threadsafe"; }
+};
+
+TEST_F(on_ready_death, end_of_the_runtime_waits_for_callbacks_and_what_they_enqueue) {
+  EXPECT_EXIT(std::_Exit(end_while_a_callback_runs()), testing::ExitedWithCode(0), "");
+}
+
+TEST_F(on_ready_death, end_of_the_runtime_ends_callbacks_that_enqueue_each_other) {
+  EXPECT_EXIT(std::_Exit(end_where_callbacks_go_on_for_ever()), testing::ExitedWithCode(0), "");
 }
 
 }  // namespace on_ready_test

@@ -119,6 +119,11 @@ class host_worker {
   /// Blocks until all that is queued is done.
   void drain() { wait(submitted()); }
 
+  /// The same, and until all is done that was to follow.
+  void drain_followers() {
+    wait(submit([](std::uint64_t) {}, [](const auto&) {}));
+  }
+
   /// Whether this thread works a queue of any worker off.
   [[nodiscard]] static bool works_here() noexcept { return working(); }
 

@@ -50,13 +50,14 @@ class queues {
       if (work_queue* q = cpu_.load(std::memory_order_acquire)) return *q;
     }
     const std::lock_guard lock(mutex_);
+    require_runtime(where);
     return first(d);
   }
 
   /// A queue beside the first one, for one owner until `give_back`.
   [[nodiscard]] std::shared_ptr<work_queue> lend(const device& d, std::source_location where) {
-    require_runtime(where);
     const std::lock_guard lock(mutex_);
+    require_runtime(where);
     std::vector<std::size_t>& idle = idle_[d];
     std::shared_ptr<work_queue> q;
     if (idle.empty()) {
@@ -72,8 +73,8 @@ class queues {
   /// The queue on which a GPU's copies to the host run, or those from it: what comes is not to wait
   /// for what leaves, which waits for its computation.
   [[nodiscard]] work_queue& transfers(const device& d, bool to_host, std::source_location where) {
-    require_runtime(where);
     const std::lock_guard lock(mutex_);
+    require_runtime(where);
     const auto found = transfers_.find({d, to_host});
     if (found != transfers_.end()) return *slots_[found->second].queue;
     const std::shared_ptr<work_queue> made = further(d);
@@ -85,8 +86,8 @@ class queues {
   template <backend::execution_space Space>
   [[nodiscard]] std::shared_ptr<work_queue> adopt(const Space& space, device d,
                                                   std::source_location where) {
-    require_runtime(where);
     const std::lock_guard lock(mutex_);
+    require_runtime(where);
     work_queue& before = first(d);
     const std::size_t id = free_slot();
     adopted_.push_back(id);
@@ -223,6 +224,7 @@ class queues {
       }
     }
     const std::lock_guard lock(mutex_);
+    ended() = true;  // what follows yet is refused new queues
     cpu_.store(nullptr, std::memory_order_release);
     slots_.clear();
     first_.clear();

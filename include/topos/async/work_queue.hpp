@@ -141,6 +141,7 @@ class work_queue {
   /// Blocks until all that was submitted is done, and the tasks that were to follow it.
   void finish() {
     drain();
+    if (worker_) worker_->drain_followers();
     if (callbacks_) callbacks_->drain();
   }
 

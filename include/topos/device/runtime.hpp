@@ -25,6 +25,12 @@ namespace detail {
   return is;
 }
 
+/// True once the queues have ended, which they do before Kokkos.
+[[nodiscard]] inline std::atomic<bool>& ended() noexcept {
+  static std::atomic<bool> is{false};
+  return is;
+}
+
 }  // namespace detail
 
 /// Starts Kokkos for as long as it lives, unless the program already did: then it does nothing.
@@ -91,9 +97,10 @@ inline void at_end(std::function<void()> hook) {
 /// Throws `runtime_not_started` unless work can be run.
 inline void require_runtime(std::source_location where) {
   require_unforked(where);
-  if (Kokkos::is_initialized()) return;
+  const bool over = ended().load(std::memory_order_relaxed);
+  if (Kokkos::is_initialized() && !over) return;
   throw runtime_not_started(
-      Kokkos::is_finalized()
+      over || Kokkos::is_finalized()
           ? "topos was used after its runtime (or Kokkos) ended"
           : "topos was used before it was started: make a `topos::runtime` first in main",
       where);
