@@ -294,6 +294,21 @@ TEST(slice_assignment, of_what_does_not_fit_is_refused_and_changes_nothing) {
   EXPECT_EQ(values_of(x), std::vector<int>(6, 0));
 }
 
+TEST(slice_assignment, of_a_tensor_that_was_assigned_another_shape_is_refused) {
+  tensor<int, 1> x = topos::zeros<int, 1>({100});
+  const auto part = x.slice(range(50, 100));
+  x = topos::ones<int, 1>({100});
+  part = 2;
+  x = topos::ones<int, 1>({10});
+
+  const std::string written = refusal<topos::shape_mismatch>([&] { part = 3; });
+  const std::string read = refusal<topos::shape_mismatch>([&] { (void)eval(part + 1); });
+
+  EXPECT_TRUE(contains(written, "(100,)") && contains(written, "(10,)")) << written;
+  EXPECT_TRUE(contains(read, "(100,)") && contains(read, "(10,)")) << read;
+  EXPECT_EQ(values_of(x), std::vector<int>(10, 1));
+}
+
 TEST(slice_assignment, across_devices_is_refused_and_names_both) {
   if (topos::num_gpus() == 0) GTEST_SKIP() << "one device is not two: there is no GPU";
   tensor<int, 1> x = topos::zeros<int, 1>({3});

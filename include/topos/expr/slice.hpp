@@ -144,6 +144,15 @@ template <std::size_t Rank, axis_index... I>
   (std::make_index_sequence<axes_indexed<I...>()>{});
 }
 
+/// Checks that what was sliced still has its shape.
+template <std::size_t Rank>
+void require_sliced(const shape<Rank>& whole, const shape<Rank>& now, std::source_location where) {
+  if (now == whole) return;
+  throw shape_mismatch(concat("slice: the tensor had the shape ", to_string(whole),
+                              " when it was sliced, and has ", to_string(now), " now"),
+                       where);
+}
+
 }  // namespace detail
 
 /// A part of x by one index for each of its first axes, of which there are eight at most:

@@ -251,7 +251,7 @@ template <class T, std::size_t Rank, std::size_t Whole>
 class tensor_slice : detail::located_operators<tensor_slice<T, Rank, Whole>> {
  public:
   tensor_slice(tensor<T, Whole>& of, const detail::layout<Rank>& part, std::source_location where)
-      : of_(of), part_(part), where_(where) {}
+      : of_(of), whole_(of.extents_), part_(part), where_(where) {}
   tensor_slice(const tensor_slice&) = default;
 
   [[nodiscard]] const topos::shape<Rank>& shape() const { return part_.extents; }
@@ -309,8 +309,9 @@ class tensor_slice : detail::located_operators<tensor_slice<T, Rank, Whole>> {
     }
   }
 
-  // The part in the memory that the tensor has now.
+  // The part in the memory that the tensor has now, which may have been assigned another shape.
   [[nodiscard]] detail::layout<Rank> placed() const {
+    detail::require_sliced(whole_, of_.extents_, where_);
     detail::layout<Rank> l = part_;
     l.offset += of_.offset_;
     return l;
@@ -360,6 +361,7 @@ class tensor_slice : detail::located_operators<tensor_slice<T, Rank, Whole>> {
   }
 
   tensor<T, Whole>& of_;
+  topos::shape<Whole> whole_;  // when it was sliced
   detail::layout<Rank> part_;
   std::source_location where_;  // of the call of slice
 };
