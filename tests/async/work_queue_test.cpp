@@ -14,6 +14,7 @@
 #include <thread>
 #include <topos/async/event.hpp>
 #include <topos/async/in_place_scope.hpp>
+#include <topos/async/queue.hpp>
 #include <topos/async/work_queue.hpp>
 #include <vector>
 
@@ -295,6 +296,22 @@ TEST(work_queue, is_fed_by_many_threads) {
     });
   }
   for (std::thread& t : threads) t.join();
+}
+
+TEST(work_queue, on_a_users_instance_leaves_its_id_to_no_other_kind) {
+  const auto id_of = [](const topos::queue& q) { return q.lease()->queue.lock()->id(); };
+  const auto adopted = [&] {
+    return id_of(topos::queue::adopt(topos::backend::host::execution_space()));
+  };
+  const std::size_t id = adopted();
+  std::vector<topos::queue> others;
+
+  // Queues that were lent before are lent first.
+  for (std::size_t i = 0; i <= id; ++i) others.emplace_back(topos::cpu());
+
+  for (const topos::queue& q : others)
+    EXPECT_NE(id_of(q), id) << "tensors may have tickets of that";
+  EXPECT_EQ(adopted(), id);
 }
 
 class work_queue_death : public testing::Test {

@@ -141,7 +141,7 @@ class queues {
   work_queue& first(const device& d) {
     const auto found = first_.find(d);
     if (found != first_.end()) return *slots_[found->second].queue;
-    const std::size_t id = free_slot();
+    const std::size_t id = new_slot();
     auto made = std::make_shared<work_queue>(d, id, false);
     slots_[id].queue = made;
     first_[d] = id;
@@ -154,7 +154,7 @@ class queues {
 
   std::shared_ptr<work_queue> further(const device& d) {
     work_queue& before = first(d);
-    return join(std::make_shared<work_queue>(d, free_slot(), true), before);
+    return join(std::make_shared<work_queue>(d, new_slot(), true), before);
   }
 
   std::shared_ptr<work_queue> join(std::shared_ptr<work_queue> made, work_queue& before) {
@@ -192,11 +192,18 @@ class queues {
     first(d).unshare();
   }
 
+  // For an adopted queue, which goes on with the numbers of the one that had the id before.
   std::size_t free_slot() {
-    if (slots_.empty()) at_end([this] { end(); });
     for (std::size_t id = 0; id < slots_.size(); ++id) {
       if (!slots_[id].queue) return id;
     }
+    return new_slot();
+  }
+
+  // For a queue of topos' own, whose numbers begin at 1: one that tensors have tickets of would
+  // have them wait.
+  std::size_t new_slot() {
+    if (slots_.empty()) at_end([this] { end(); });
     if (slots_.size() == ticket::most_queues) throw not_supported("too many queues");
     slots_.emplace_back();
     return slots_.size() - 1;
