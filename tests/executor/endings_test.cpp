@@ -53,6 +53,41 @@ TEST(endings, of_a_replica_lost_during_shutdown_are_brought_by_the_others) {
   EXPECT_EQ(result.get(), 42);
 }
 
+// Asked to stop, the first call loses its replica; a second one would never be asked.
+struct lost_when_stopped {
+  std::vector<int> operator()(std::span<const int> batch, const std::stop_token& stop) const {
+    const bool first = ++*calls == 1;
+    while (first && !stop.stop_requested()) std::this_thread::yield();
+    if (first) throw topos::device_lost("it is gone");
+    return twice(batch);
+  }
+  std::atomic<int>* calls;
+};
+
+TEST(endings, by_abort_are_of_a_lost_replicas_batch_too) {
+  std::atomic<int> calls = 0;
+  topos::batcher<int, int> b(lost_when_stopped{&calls}, {.devices = {topos::cpu()}, .replicas = 2});
+  topos::future<int> result = b.submit(1);
+  while (calls == 0) std::this_thread::yield();
+  b.abort();
+  EXPECT_THROW(result.get(), topos::device_lost);
+  EXPECT_TRUE(b.drain());
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(b.stats().failed, 1u);
+}
+
+TEST(endings, of_dropped_requests_are_not_left_to_other_replicas) {
+  std::atomic<int> calls = 0;
+  topos::batcher<int, int> b(lost_when_stopped{&calls}, {.devices = {topos::cpu()}, .replicas = 2});
+  {
+    const auto results = b.map(std::vector<int>{1});
+    while (calls == 0) std::this_thread::yield();
+  }
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(b.stats().failed, 1u);
+  EXPECT_EQ(b.submit(4).get(), 8);
+}
+
 TEST(endings, of_the_last_replica_fail_all_work) {
   topos::batcher<int, int> b(
       [](std::span<const int>) -> std::vector<int> { throw topos::device_lost("it is gone"); },

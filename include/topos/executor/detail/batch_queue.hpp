@@ -103,7 +103,10 @@ class batch_queue : public work_lane,
     std::stop_source running(std::nostopstate);
     {
       auto lock = schedule_->lock();
-      if (what->at == phase::running) running = batches_[what->slot].stop;
+      if (what->at == phase::running) {
+        running = batches_[what->slot].stop;
+        batches_[what->slot].asked_to_stop = true;
+      }
       if (what->at != phase::queued || !requests_.remove(what)) {
         lock.unlock();
         running.request_stop();
@@ -170,7 +173,10 @@ class batch_queue : public work_lane,
     all->requests = std::exchange(requests_, {});
     requested_ = 0;
     while (entry_ptr first = line_.pop_least(all->over)) all->entries.push_back(std::move(first));
-    for (const running_batch& each : batches_) running.push_back(each.stop);
+    for (running_batch& each : batches_) {
+      running.push_back(each.stop);
+      each.asked_to_stop = true;
+    }
     return all;
   }
 
@@ -183,6 +189,7 @@ class batch_queue : public work_lane,
   struct running_batch {
     std::size_t wanted = 0;  // results that somebody waits for
     std::stop_source stop{std::nostopstate};
+    bool asked_to_stop = false;  // by who still waits for it: it is not to begin again
   };
 
   using list = entry_list<entry>;
@@ -228,6 +235,7 @@ class batch_queue : public work_lane,
     ++statistics_.batch_sizes[items];
     ++replica.batches;
     replica.items += items;
+    batches_[slot].asked_to_stop = false;
     return schedule_->time().now();
   }
   void count_call(time_point started) noexcept {

@@ -29,8 +29,9 @@ namespace topos::detail {
 ///
 /// A batch that throws is run again in halves where that may help: without memory always, else
 /// where the function is idempotent, so that with k items at fault among n there are some k log n
-/// reruns. A lost replica's batch goes back to the front of the queue. Each slot has a scratch of
-/// its own, which is under no lock: only its replica's thread uses it.
+/// reruns. A lost replica's batch goes back to the front of the queue, or fails if it was asked to
+/// stop. Each slot has a scratch of its own, which is under no lock: only its replica's thread uses
+/// it.
 template <class In, class Out, class Parameters>
 class batch_runner final : public batch_queue<In, Out, Parameters> {
   using base = batch_queue<In, Out, Parameters>;
@@ -194,12 +195,11 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
     }
     with.made = {};
     const bool is_lost = failure && kind_of(failure) == failure_kind::lost;
-    // Freed before the results are handed out: whoever sees them may count on it.
-    if (!is_lost) std::vector<In>().swap(what->storage);
     relock_quickly(lock);
     batches_[slot].stop = std::stop_source(std::nostopstate);
-    what->at = is_lost ? phase::queued : phase::ended;
-    if (is_lost) {
+    const bool goes_back = is_lost && !batches_[slot].asked_to_stop;
+    what->at = goes_back ? phase::queued : phase::ended;
+    if (goes_back) {
       running_ -= count;
       requested_ += count;
       requests_.push_front(std::move(what));
@@ -209,15 +209,17 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
     for (std::size_t i = 0; i < count; ++i)
       statistics_.total.add(schedule_->time().now() - what->enqueued);
     lock.unlock();
-    if (failure) {
+    std::exception_ptr lost = is_lost ? failure : nullptr;
+    // Freed before the results are handed out: whoever sees them may count on it.
+    std::vector<In>().swap(what->storage);
+    if (failure)
       what->set_error(std::move(failure));
-    } else {
+    else
       what->set_value(std::move(made));
-    }
     what.reset();
     relock_quickly(lock);
     running_ -= count;
-    return nullptr;
+    return lost;
   }
 
   // A request's results out of a first call, all of them or the first exception; without memory for
@@ -247,20 +249,14 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
     } else if (count != 0) {
       lost = settle(with, slot, 0, count, std::move(failure));
     }
-    if (lost)
+    if (lost) {
       restore_items(with, slot);
-    else
-      with.clear();
-    relock_quickly(lock);
-    if (lost) give_back(with);
-    running_ -= with.taken;
-    batches_[slot].stop = std::stop_source(std::nostopstate);
-    if (!lost) return nullptr;
-    lock.unlock();
-    for (const entry_ptr& e : with.batch.entries)  // that have ended meanwhile
-      if (e) e->item.reset();
+      give_back(with, slot, lost);
+    }
     with.clear();
     relock_quickly(lock);
+    running_ -= with.taken;
+    batches_[slot].stop = std::stop_source(std::nostopstate);
     return lost;
   }
 
@@ -341,11 +337,18 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
     }
   }
 
-  // Puts what a lost replica has not settled back to the front. Under the lock.
-  void give_back(scratch& with) noexcept {
-    for (std::size_t i = with.batch.entries.size(); i-- > 0;) {
-      entry_ptr& e = with.batch.entries[i];
-      if (e && e->at != phase::ended) line_.push_front(std::move(e));
+  // Puts what a lost replica has not settled back to the front, or fails it, if asked to stop.
+  void give_back(scratch& with, std::size_t slot, const std::exception_ptr& failure) noexcept {
+    auto& entries = with.batch.entries;
+    {
+      const auto lock = schedule_->lock();
+      for (std::size_t i = entries.size(); i-- > 0 && !batches_[slot].asked_to_stop;)
+        if (entries[i] && entries[i]->at != phase::ended) line_.push_front(std::move(entries[i]));
+    }
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      if (!entries[i]) continue;  // else it has ended meanwhile, or is to
+      entries[i]->item.reset();
+      hand_out(with, slot, i, i + 1, failure);
     }
   }
 
