@@ -169,4 +169,17 @@ TEST(request_stream, cancels_only_what_was_not_handed_out) {
   release.join();
 }
 
+TEST(request_stream, is_refused_inside_of_the_only_replica) {
+  batcher* self = nullptr;
+  batcher b([&](std::span<const int> batch) {
+    if (batch.size() == 1) {
+      auto requests = self->requests(std::vector<int>(4), {.request_size = 2});
+      EXPECT_THROW(static_cast<void>(requests.begin()), topos::error);
+    }
+    return twice_or_throw(batch);
+  });
+  self = &b;
+  EXPECT_EQ(b.submit(1).get(), 2);
+}
+
 }  // namespace request_stream_test

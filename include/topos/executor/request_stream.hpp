@@ -89,7 +89,7 @@ class [[nodiscard]] request_stream {
 
     void advance() {
       standing = false;
-      auto request = window.next(false);
+      auto request = window.next();
       ended = request == nullptr;
       standing = !ended;
       // Cast, since nvcc takes the assignment for a future that is dropped.

@@ -98,7 +98,7 @@ class [[nodiscard]] result_stream {
     void advance() {
       index = 0;
       results.clear();
-      const auto request = window.next(true);
+      const auto request = window.next();
       ended = request == nullptr;
       if (ended) return;
       request->wait();

@@ -57,10 +57,10 @@ class request_window {
   request_window(const request_window&) = delete;
   request_window& operator=(const request_window&) = delete;
 
-  /// The next request in order, or null after the last, when all have ended; `awaited`: the caller
-  /// is about to wait for it. Throws what the source has thrown, after the requests of the items
-  /// before that.
-  [[nodiscard]] request_ptr next(bool awaited) {
+  /// The next request in order, or null after the last, when all have ended. Throws what the source
+  /// has thrown, after the requests of the items before that; and inside of the only replica, where
+  /// whoever has the request, or the destructor, would wait for it for ever.
+  [[nodiscard]] request_ptr next() {
     fill();
     while (ahead_.empty() && !ended_) {
       // The consumer has left as many requests running as there may be.
@@ -79,7 +79,7 @@ class request_window {
       return nullptr;
     }
     if (signal_) bring_forward();
-    if (awaited && !ahead_.front()->is_ready()) queue_->forbid_waiting_here();
+    if (!ahead_.front()->is_ready()) queue_->forbid_waiting_here();
     request_ptr first = std::move(ahead_.front());
     ahead_.pop_front();
     given_.push_back(first);
