@@ -287,15 +287,18 @@ class batch_queue : public work_lane,
         }
       } else {
         schedule_->require_open();
+        // What will not run takes nobody's place.
+        const bool runs = made->deadline > schedule_->time().now() && !stop.stop_requested();
         // Requests are not shed: beside them there may be no room even so.
-        if (options_.full == when_full::shed_oldest && has_room(1, made->bytes, requested_, 0)) {
+        if (runs && options_.full == when_full::shed_oldest &&
+            has_room(1, made->bytes, requested_, 0)) {
           while (!room()) {
             victims.push_back(line_.pop_least(over));
             ++statistics_.shed;
           }
         }
         if (victims.size() != 0) schedule_->will_end();
-        if (!room())
+        if (runs && !room())
           refusal = std::make_exception_ptr(rejected(concat(name_, ": its queue is full")));
       }
       const time_point now = schedule_->time().now();

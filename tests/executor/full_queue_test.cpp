@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a queue without room does to what waits in it, and to what comes.
+
+#include <gtest/gtest.h>
+
+#include <span>
+#include <stop_token>
+#include <topos/executor/batcher.hpp>
+#include <vector>
+
+namespace full_queue_test {
+
+std::vector<int> twice(std::span<const int> batch) {
+  std::vector<int> results;
+  for (const int item : batch) results.push_back(2 * item);
+  return results;
+}
+
+TEST(full_queue, sheds_nothing_for_what_will_not_run) {
+  topos::manual_time time;
+  topos::batcher<int, int> b(
+      twice,
+      {.queue_capacity = 1, .full = topos::when_full::shed_oldest, .hold_until = 9, .time = &time});
+  auto waiting = b.submit(1);
+  EXPECT_THROW(b.submit(2, {.deadline = time.now()}).get(), topos::deadline_exceeded);
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_THROW(b.submit(3, {.stop = stop.get_token()}).get(), topos::cancelled);
+  EXPECT_FALSE(waiting.is_ready());
+  EXPECT_TRUE(b.drain());
+  EXPECT_EQ(waiting.get(), 2);
+  EXPECT_EQ(b.stats().shed, 0U);
+}
+
+}  // namespace full_queue_test
