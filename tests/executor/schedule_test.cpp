@@ -106,6 +106,44 @@ class flying_lane final : public work_lane {
   std::size_t in_[6] = {};
 };
 
+// Batches that cost 1 and stay in flight; but for the first they come only when the diary has some
+// lines.
+class resuming_lane final : public work_lane {
+ public:
+  resuming_lane(std::string name, std::vector<std::string>& diary, std::size_t batches,
+                std::size_t resumes)
+      : name_(std::move(name)), diary_(diary), batches_(batches), resumes_(resumes) {}
+
+  [[nodiscard]] std::optional<time_point> due(bool, bool) const override {
+    return sent_ < batches_ && (sent_ == 0 || diary_.size() >= resumes_)
+               ? std::optional(time_point{})
+               : std::nullopt;
+  }
+  ran run(std::unique_lock<std::mutex>&, bool, std::size_t) noexcept override {
+    ++sent_;
+    diary_.push_back(name_);
+    return {1, nullptr, true};
+  }
+  [[nodiscard]] bool has_landed(std::size_t) const noexcept override { return false; }
+  std::exception_ptr land(std::unique_lock<std::mutex>&, std::size_t) noexcept override {
+    ++back_;
+    return nullptr;
+  }
+  [[nodiscard]] std::unique_ptr<doomed_work> take_all(bool,
+                                                      std::vector<std::stop_source>&) override {
+    return nullptr;
+  }
+  [[nodiscard]] bool idle() const override { return back_ == sent_ && !due(false, false); }
+
+ private:
+  std::string name_;
+  std::vector<std::string>& diary_;
+  std::size_t batches_;
+  std::size_t resumes_;
+  std::size_t sent_ = 0;
+  std::size_t back_ = 0;
+};
+
 // What one of some replicas writes down of a lane's flights; `stopping`: it ends with the last.
 std::vector<std::string> flights(std::size_t batches, std::size_t lost, std::size_t replicas,
                                  std::size_t replica, bool stopping) {
@@ -161,6 +199,21 @@ TEST(schedule, shares_the_replicas_by_cost) {
   work.serve(0);
   EXPECT_EQ(diary,
             (std::vector<std::string>{"D", "c", "c", "c", "D", "c", "c", "c", "D", "c", "c", "c"}));
+}
+
+// The other lane keeps the replica busy all the time that this one has no work.
+TEST(schedule, saves_nothing_up_for_a_lane_without_work) {
+  topos::manual_time time;
+  schedule work(time, 1);
+  std::vector<std::string> diary;
+  resuming_lane always("a", diary, 8, 0);
+  resuming_lane resumes("r", diary, 4, 6);
+  work.add(always);
+  work.add(resumes);
+  work.stop();
+  work.serve(0);
+  EXPECT_EQ(diary, (std::vector<std::string>{"a", "r", "a", "a", "a", "a",  //
+                                             "r", "a", "r", "a", "r", "a"}));
 }
 
 // A replica that became free between two lanes would start what waits in the second.

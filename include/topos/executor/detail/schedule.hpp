@@ -301,7 +301,7 @@ class schedule {
     for (work_lane* candidate : lanes_) {
       const auto due = candidate->due(stopping_, busy);
       if (!due) {
-        candidate->asleep_ = candidate->asleep_ || !busy;
+        candidate->asleep_ = candidate->asleep_ || !busy || candidate->idle();
         continue;
       }
       // Who had no work has saved nothing up meanwhile.
