@@ -33,4 +33,18 @@ TEST(full_queue, sheds_nothing_for_what_will_not_run) {
   EXPECT_EQ(b.stats().shed, 0U);
 }
 
+// It has a member of a tensor's, and not the others.
+struct machine {
+  [[nodiscard]] int memory() const { return 64; }
+};
+
+TEST(full_queue, takes_items_that_are_something_like_a_tensor) {
+  topos::batcher<machine, int> b([](std::span<const machine> batch) {
+    std::vector<int> results;
+    for (const machine& item : batch) results.push_back(item.memory());
+    return results;
+  });
+  EXPECT_EQ(b.submit(machine{}).get(), 64);
+}
+
 }  // namespace full_queue_test

@@ -29,7 +29,11 @@ template <class T>
 [[nodiscard]] std::size_t bytes_of(const T& item) {
   if constexpr (std::ranges::contiguous_range<const T> && std::ranges::sized_range<const T>)
     return sizeof(T) + std::ranges::size(item) * sizeof(*std::ranges::data(item));
-  else if constexpr (requires { item.memory(); })
+  else if constexpr (requires {
+                       typename T::value_type;
+                       item.memory();
+                       static_cast<std::size_t>(item.size());
+                     })
     return sizeof(T) + static_cast<std::size_t>(item.size()) * sizeof(typename T::value_type);
   else
     return sizeof(T);
