@@ -290,6 +290,18 @@ TEST(batcher, loses_nothing) {
   EXPECT_EQ(items, producers * each);
 }
 
+// The costs of both together are more than can be counted.
+TEST(batcher, starts_at_once_with_an_item_that_costs_as_much_as_can_be) {
+  topos::batcher<int, int> b(
+      twice,
+      {.max_batch_cost = 10, .too_large = topos::oversize::alone, .max_delay = 1h, .hold_until = 2},
+      [](const int& item) { return static_cast<std::size_t>(item); });
+  const auto huge = b.submit(-1);
+  const auto small = b.submit(1);
+  EXPECT_TRUE(huge.wait_for(10s));
+  EXPECT_FALSE(small.is_ready());
+}
+
 TEST(batcher, refuses_options_that_nothing_could_run_with) {
   EXPECT_THROW((topos::batcher<int, int>(twice, {.replicas = 0})), topos::invalid_argument);
   topos::batcher<int, int> b(twice);

@@ -115,14 +115,18 @@ class waiting_line {
   }
 
  private:
+  // What closes a batch alone counts no more than that: a sum of more might wrap around.
+  [[nodiscard]] std::size_t counted(const entry& e) const noexcept {
+    return std::min(e.cost, options_.max_batch_cost);
+  }
   void count_in(const entry& e) noexcept {
     ++size_;
-    cost_ += e.cost;
+    cost_ += counted(e);
     bytes_ += e.bytes;
   }
   void count_out(entry& e, phase to) noexcept {
     --size_;
-    cost_ -= e.cost;
+    cost_ -= counted(e);
     bytes_ -= e.bytes;
     e.at = to;
   }
