@@ -190,6 +190,28 @@ TEST(tensor_batch, fails_the_item_alone_that_the_device_fails_on) {
   EXPECT_EQ(b.stats().reruns, 4u);
 }
 
+// What somebody else hands in harms nobody.
+TEST(tensor_batch, fails_an_item_alone_that_was_computed_in_vain) {
+  gate computing;
+  computing.open();
+  gated_doubler model(computing);
+  topos::batcher<row, row> b([](const rows& x) { return x + 1.0f; },
+                             {.devices = {topos::cpu()}, .hold_until = 3});
+  const rows computed = model(topos::tensor(topos::stack(std::vector{values({-1})})));
+  auto first = b.submit(values({1}));
+  auto bad = b.submit(computed.row(0));
+  auto last = b.submit(values({2}));
+  EXPECT_EQ(content(first.get()), std::vector{2.0f});
+  EXPECT_THROW(bad.get(), std::runtime_error);
+  EXPECT_EQ(content(last.get()), std::vector{3.0f});
+  EXPECT_EQ(b.stats().failed, 1u);
+  const std::vector<row> items{values({1}), computed.row(0)};
+  auto results = b.map(items, {.request_size = 1});
+  auto at = results.begin();
+  EXPECT_EQ(content(*at), std::vector{2.0f});
+  EXPECT_THROW(++at, std::runtime_error);
+}
+
 TEST(tensor_batch, ends_what_is_in_flight_with_the_batcher) {
   gate computing;
   const gated_doubler model(computing);

@@ -30,8 +30,7 @@ namespace topos::detail {
 /// A batch that throws is run again in halves where that may help: without memory always, else
 /// where the function is idempotent, so that with k items at fault among n there are some k log n
 /// reruns. A lost replica's batch goes back to the front of the queue, or fails if it was asked to
-/// stop. Each slot has a scratch of its own, which is under no lock: only its replica's thread uses
-/// it.
+/// stop. Each slot has a scratch of its own, under no lock: only its replica's thread uses it.
 template <class In, class Out, class Parameters>
 class batch_runner final : public batch_queue<In, Out, Parameters> {
   using base = batch_queue<In, Out, Parameters>;
@@ -380,7 +379,8 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
   [[nodiscard]] std::exception_ptr end(scratch& with, std::size_t count) noexcept {
     std::exception_ptr failure;
     try {
-      if (const auto flight = std::move(with.made.flight)) flight->land(with.made.values);
+      if (const auto flight = std::move(with.made.flight))
+        with.made.each = flight->land(with.made.values, with.made.outcomes);
       if (with.made.size() != count) {
         throw miscounted(concat(name_, ": ", with.made.size(), " results came back for a batch of ",
                                 count, " items; it must return one for each, in order"));

@@ -18,6 +18,7 @@
 #include <topos/device/default_device.hpp>
 #include <topos/device/device.hpp>
 #include <topos/executor/detail/flight.hpp>
+#include <topos/executor/outcome.hpp>
 #include <topos/tensor/detail/pinned_memory.hpp>
 #include <topos/tensor/placement.hpp>
 #include <topos/tensor/tensor.hpp>
@@ -81,11 +82,19 @@ template <class Out>
 class rows_in_flight final : public flight<Out> {
  public:
   /// Calls `f(gathered)` for the items of each shape by themselves, and does not wait for what it
-  /// computes. Throws `shape_mismatch` where that does not have a row for each.
+  /// computes. Throws `shape_mismatch` where that does not have a row for each. An item whose own
+  /// computation has failed fails by itself.
   template <class T, std::size_t Rank, class F>
   rows_in_flight(F f, std::span<const tensor<T, Rank>> batch) {
-    std::vector<std::size_t> left(batch.size());
-    for (std::size_t i = 0; i < left.size(); ++i) left[i] = i;
+    std::vector<std::size_t> left;
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      try {
+        batch[i].block_until_ready();
+        left.push_back(i);
+      } catch (...) {
+        failures_.push_back(std::current_exception());
+      }
+    }
     while (!left.empty()) {
       const auto others = std::stable_partition(
           left.begin(), left.end(), [&, form = batch[left.front()].shape()](std::size_t i) {
@@ -114,8 +123,8 @@ class rows_in_flight final : public flight<Out> {
                        [](const part& p) { return p.rows.is_ready(); });
   }
 
-  void land(std::vector<Out>& results) override {
-    std::vector<std::optional<Out>> rows;
+  bool land(std::vector<Out>& results, std::vector<outcome<Out>>& each) override {
+    std::vector<std::optional<Out>> rows(failures_.size());
     for (const part& p : parts_) {
       p.rows.block_until_ready();
       rows.resize(rows.size() + p.items.size());
@@ -125,7 +134,19 @@ class rows_in_flight final : public flight<Out> {
         rows[p.items[i]].emplace(p.rows.row(static_cast<index_t>(i)));
     }
     results.clear();
-    for (std::optional<Out>& row : rows) results.push_back(*std::move(row));
+    each.clear();
+    if (failures_.empty()) {
+      for (std::optional<Out>& row : rows) results.push_back(*std::move(row));
+      return false;
+    }
+    auto failed = failures_.begin();
+    for (std::optional<Out>& row : rows) {
+      if (row)
+        each.push_back(*std::move(row));
+      else
+        each.push_back(std::move(*failed++));
+    }
+    return true;
   }
 
  private:
@@ -135,6 +156,7 @@ class rows_in_flight final : public flight<Out> {
   };
 
   std::vector<part> parts_;
+  std::vector<std::exception_ptr> failures_;  // of the items without, in order
 };
 
 }  // namespace topos::detail
