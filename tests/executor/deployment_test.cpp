@@ -274,4 +274,27 @@ TEST_F(deployment, refuses_options_that_nothing_could_run_with) {
   EXPECT_THROW((encoder_deployment{{.devices = {}}}), topos::invalid_argument);
 }
 
+// Of two endpoints of the same types one has parameters that must be given.
+struct scaler {
+  struct factor {
+    explicit factor(int f) : by(f) {}
+    bool operator==(const factor&) const = default;
+    int by;
+  };
+  explicit scaler(topos::device) {}
+  std::vector<int> same(std::span<const int> batch) { return {batch.begin(), batch.end()}; }
+  std::vector<int> scaled(std::span<const int> batch, const factor& f) {
+    return std::vector<int>(batch.size(), f.by * batch[0]);
+  }
+};
+
+TEST_F(deployment, asks_for_parameters_without_a_default) {
+  topos::deployment<scaler, topos::endpoint<"/same", &scaler::same>,
+                    topos::endpoint<"/scaled", &scaler::scaled>>
+      dep;
+  EXPECT_EQ(dep.submit<int>("/same", 3).get(), 3);
+  EXPECT_THROW(static_cast<void>(dep.submit<int>("/scaled", 3)), topos::invalid_argument);
+  EXPECT_EQ(dep.submit<"/scaled">(3, {.parameters = scaler::factor(2)}).get(), 6);
+}
+
 }  // namespace deployment_test

@@ -126,8 +126,8 @@ class deployment : public detail::executor_core {
   }
 
   /// As `submit<name>`, of an endpoint whose name is known when the program runs. Throws
-  /// `invalid_argument` that lists the endpoints if there is none of that name, and
-  /// `dtype_mismatch` if it takes or returns other types.
+  /// `invalid_argument` that lists the endpoints if there is none of that name, or if its
+  /// parameters have no default, and `dtype_mismatch` if it takes or returns other types.
   template <batch_item Out, batch_item In>
   future<Out> submit(std::string_view name, In item) {
     std::optional<future<Out>> result;
@@ -228,15 +228,18 @@ class deployment : public detail::executor_core {
   [[nodiscard]] bool try_submit(std::string_view name, In& item,
                                 std::optional<future<Out>>& result) {
     if (Endpoint::name() != name) return false;
-    if constexpr (std::same_as<typename Endpoint::in, In> &&
-                  std::same_as<typename Endpoint::out, Out>) {
+    if constexpr (!std::same_as<typename Endpoint::in, In> ||
+                  !std::same_as<typename Endpoint::out, Out>) {
+      throw dtype_mismatch(
+          detail::concat("deployment: endpoint \"", name, "\" takes or returns other types"));
+    } else if constexpr (!std::default_initializable<typename Endpoint::parameters>) {
+      throw invalid_argument(detail::concat("deployment: endpoint \"", name,
+                                            "\" needs parameters, which submit<name> takes"));
+    } else {
       // By index: endpoints of equal types have queues of one type.
       constexpr std::size_t index = detail::find_endpoint<Endpoints...>(Endpoint::name());
       result = std::get<index>(queues_)->submit(std::move(item), {});
       return true;
-    } else {
-      throw dtype_mismatch(
-          detail::concat("deployment: endpoint \"", name, "\" takes or returns other types"));
     }
   }
 
