@@ -98,11 +98,12 @@ TEST(tensor_batch, wants_a_row_for_each_item) {
       [](const rows& x) -> rows {
         return topos::tensor(topos::slice(x, topos::range{0, 1}));
       },
-      {.devices = {topos::cpu()}, .hold_until = 2});
+      {.devices = {topos::cpu()}, .idempotent = true, .hold_until = 2});
   auto first = b.submit(values({1}));
   auto second = b.submit(values({2}));
   EXPECT_THROW(first.get(), topos::shape_mismatch);
   EXPECT_THROW(second.get(), topos::shape_mismatch);
+  EXPECT_EQ(b.stats().reruns, 0u);  // one by one they would have had a row each
 }
 
 TEST(tensor_batch, takes_lazy_results_and_streams) {

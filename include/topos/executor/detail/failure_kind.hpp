@@ -19,6 +19,13 @@ struct miscounted : error {
       : error(message, where) {}
 };
 
+/// The same of tensors: a row for each item.
+struct misshapen : shape_mismatch {
+  explicit misshapen(const std::string& message,
+                     std::source_location where = std::source_location::current())
+      : shape_mismatch(message, where) {}
+};
+
 enum class failure_kind {
   ordinary,   ///< some item may be at fault
   no_memory,  ///< a smaller batch may pass
@@ -36,6 +43,8 @@ enum class failure_kind {
   } catch (const std::bad_alloc&) {
     return failure_kind::no_memory;
   } catch (const miscounted&) {
+    return failure_kind::miscount;
+  } catch (const misshapen&) {
     return failure_kind::miscount;
   } catch (...) {
     return failure_kind::ordinary;

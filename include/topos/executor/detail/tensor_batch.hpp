@@ -17,6 +17,7 @@
 #include <topos/core/error.hpp>
 #include <topos/device/default_device.hpp>
 #include <topos/device/device.hpp>
+#include <topos/executor/detail/failure_kind.hpp>
 #include <topos/executor/detail/flight.hpp>
 #include <topos/executor/outcome.hpp>
 #include <topos/tensor/detail/pinned_memory.hpp>
@@ -106,8 +107,8 @@ class rows_in_flight final : public flight<Out> {
       for (const std::size_t i : alike) items.push_back(&batch[i]);
       const batch_tensor<Out> computed(f(gather_items<T, Rank>(items, default_device::current())));
       if (computed.shape()[0] != static_cast<index_t>(alike.size())) {
-        throw shape_mismatch(concat("a batch of ", alike.size(), " items came back as a tensor of ",
-                                    to_string(computed.shape()), "; it must have a row for each"));
+        throw misshapen(concat("a batch of ", alike.size(), " items came back as a tensor of ",
+                               to_string(computed.shape()), "; it must have a row for each"));
       }
       parts_.push_back({std::move(alike), computed.cpu()});
     }
