@@ -121,7 +121,7 @@ class host_worker {
 
   /// The same, and until all is done that was to follow.
   void drain_followers() {
-    wait(submit([](std::uint64_t) {}, [](const auto&) {}));
+    wait(submit([](std::uint64_t, const auto&) {}, [](const auto&) {}));
   }
 
   /// Whether this thread works a queue of any worker off.

@@ -4,7 +4,6 @@
 /// Several results in one pass.
 
 #include <algorithm>
-#include <array>
 #include <source_location>
 #include <topos/kernels/joint.hpp>
 #include <topos/tensor/tensor.hpp>
@@ -82,7 +81,7 @@ template <class First, class... Rest>
 
 // Launches one of several plans, whose failure is that of its result alone.
 template <class Stream, class Plan>
-void launch_alone(const Stream& stream, const Plan& plan, const buffer::hold& result,
+void launch_alone(const Stream& stream, const Plan& plan, const buffer& result,
                   const failure_origin& origin) noexcept {
   try {
     plan.launch(stream);
@@ -91,11 +90,11 @@ void launch_alone(const Stream& stream, const Plan& plan, const buffer::hold& re
   }
 }
 
-// What work keeps of its result without owning it, as the queue does.
-template <class Job>
-[[nodiscard]] buffer::hold held_result(const Job& made) {
-  buffer::hold held(buffer(made.result.memory()));
-  held.disown();
+// What work keeps of its results without owning them, as the queue does.
+template <class First, class... Rest>
+[[nodiscard]] buffer::holds held_results(const First& first, const Rest&... rest) {
+  buffer::holds held({first.result.memory(), rest.result.memory()...});
+  held.disown(first.result.device());
   return held;
 }
 
@@ -108,8 +107,7 @@ void submit_joined(std::source_location where, const Jobs&... jobs) {
   queue_of(first.result.device(), where)
       .submit(
           std::move(reads), {jobs.result.memory()...}, (jobs.plan.effort() + ...),
-          [plans = std::tuple(jobs.plan...),
-           results = std::array<buffer::hold, sizeof...(Jobs)>{held_result(jobs)...},
+          [plans = std::tuple(jobs.plan...), results = held_results(jobs...),
            where](const auto& stream) {
             const auto together = [&](const auto& head, const auto&... tail) {
               const index_t cost = (head.cost() + ... + tail.cost());
@@ -124,7 +122,7 @@ void submit_joined(std::source_location where, const Jobs&... jobs) {
             try {
               std::apply(together, plans);
             } catch (...) {  // by a user's function in one of them: the others are to have results
-              const auto* result = results.data();
+              auto result = results.begin();
               const auto alone = [&](const auto&... plan) {
                 (launch_alone(stream, plan, *result++, {"topos::eval", where}), ...);
               };
