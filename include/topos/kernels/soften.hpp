@@ -7,7 +7,8 @@
 
 namespace topos::detail {
 
-/// A row that leaves its elements in memory, each of which is asked for once.
+/// A row that leaves its elements in memory, each of which is asked for once. On the host: where a
+/// device combines few elements, each warp asks for all of them.
 template <class Row>
 struct kept_row {
   using value_type = typename Row::value_type;
@@ -16,7 +17,7 @@ struct kept_row {
   Row row;
   value_type* memory;
 
-  KOKKOS_FUNCTION value_type operator[](index_t j) const { return memory[j] = row[j]; }
+  value_type operator[](index_t j) const { return memory[j] = row[j]; }
   template <class Count>
   [[nodiscard, gnu::always_inline]] auto lanes(index_t j, Count count) const {
     const auto values = row.lanes(j, count);
@@ -26,16 +27,11 @@ struct kept_row {
       lane::store_partial(memory + j, values, count);
     return values;
   }
-  [[nodiscard]] KOKKOS_FUNCTION bool is_dense() const { return row.is_dense(); }
-  [[nodiscard]] KOKKOS_FUNCTION auto dense() const {
+  [[nodiscard]] bool is_dense() const { return row.is_dense(); }
+  [[nodiscard]] auto dense() const {
     return kept_row<std::decay_t<decltype(row.dense())>>{row.dense(), memory};
   }
 };
-
-template <class Row>
-[[nodiscard]] KOKKOS_FUNCTION kept_row<Row> kept(const Row& row, typename Row::value_type* memory) {
-  return {row, memory};
-}
 
 /// Item i softens some rows: exp(x - largest) / sum of those, or the logarithm of that.
 template <class Target, class Rows>
@@ -81,10 +77,23 @@ struct soften_kernel {
     return static_cast<value_type*>(team.scratch());
   }
 
+  // What a row, which is left in memory, is combined to.
+  TOPOS_HOST_BRANCH
+  template <class Team, class Op, class Row>
+  KOKKOS_FUNCTION value_type kept(const Team& team, const Op& op, const Row& row,
+                                  value_type* memory) const {
+    if constexpr (Team::on_host) {
+      return host_rows::reduce(op, kept_row<Row>{row, memory}, 0, columns);
+    } else {
+      assign(team, memory, row, 0, columns);
+      return reduce(team, op, memory_row<value_type>{{memory}}, 0, columns);
+    }
+  }
+
   // x - largest, of x that is left in memory.
   template <class Team>
   KOKKOS_FUNCTION auto relative(const Team& team, index_t r, value_type* memory) const {
-    const value_type most = largest(team, kept(rows.row(r), memory), columns);
+    const value_type most = kept(team, maximum_op{}, rows.row(r), memory);
     return make_row(subtract_op{}, memory_row<value_type>{{memory}}, constant{most});
   }
 
@@ -92,7 +101,7 @@ struct soften_kernel {
   KOKKOS_FUNCTION void soften(const Team& team, index_t r) const {
     value_type* const memory = own(team);
     const auto exponentials = make_row(exp_op{}, relative(team, r, memory));
-    const value_type inverse = value_type(1) / sum(team, kept(exponentials, memory), columns);
+    const value_type inverse = value_type(1) / kept(team, add_op{}, exponentials, memory);
     put(team, r, make_row(multiply_op{}, memory_row<value_type>{{memory}}, constant{inverse}));
   }
 
