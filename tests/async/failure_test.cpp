@@ -23,6 +23,7 @@
 #include <utility>
 #include <vector>
 
+#include "../support/death_test.hpp"
 #include "../support/devices.hpp"
 #include "gate.hpp"
 
@@ -241,10 +242,7 @@ int fork_while_memory_is_taken() {
   return hung;
 }
 
-class failure_death : public testing::Test {
- protected:
-  void SetUp() override { testing::GTEST_FLAG(death_test_style) = "threadsafe"; }
-};
+using failure_death = support::death_test;
 
 TEST_F(failure_death, tensors_outlive_the_runtime) {
   EXPECT_EXIT(std::_Exit(use_tensors_after_the_runtime()), testing::ExitedWithCode(0), "");

@@ -21,6 +21,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "../support/death_test.hpp"
 #include "../support/devices.hpp"
 #include "gate.hpp"
 
@@ -382,10 +383,7 @@ int end_with_work_in_queues() {
   return 2;
 }
 
-class queue_death : public testing::Test {
- protected:
-  void SetUp() override { testing::GTEST_FLAG(death_test_style) = "threadsafe"; }
-};
+using queue_death = support::death_test;
 
 TEST_F(queue_death, first_further_queue_comes_after_what_it_overwrites) {
   EXPECT_EXIT(std::_Exit(overwrite_what_the_first_queue_reads()), testing::ExitedWithCode(0), "");

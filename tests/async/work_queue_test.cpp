@@ -18,6 +18,7 @@
 #include <topos/async/work_queue.hpp>
 #include <vector>
 
+#include "../support/death_test.hpp"
 #include "../support/devices.hpp"
 #include "gate.hpp"
 
@@ -314,10 +315,7 @@ TEST(work_queue, on_a_users_instance_leaves_its_id_to_no_other_kind) {
   EXPECT_EQ(adopted(), id);
 }
 
-class work_queue_death : public testing::Test {
- protected:
-  void SetUp() override { testing::GTEST_FLAG(death_test_style) = "threadsafe"; }
-};
+using work_queue_death = support::death_test;
 
 TEST_F(work_queue_death, end_of_the_runtime_finishes_queued_work) {
   EXPECT_EXIT(

@@ -14,6 +14,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "../support/death_test.hpp"
 #include "../support/devices.hpp"
 
 namespace kokkos_view_test {
@@ -200,10 +201,7 @@ TEST(as_view, rethrows_what_the_elements_failed_with) {
 
 using host_vector = Kokkos::View<float*, Kokkos::HostSpace>;
 
-class from_view_death : public testing::Test {
- protected:
-  void SetUp() override { testing::GTEST_FLAG(death_test_style) = "threadsafe"; }
-};
+using from_view_death = support::death_test;
 
 TEST_F(from_view_death, outlives_kokkos) {
   EXPECT_EXIT(

@@ -15,6 +15,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "../support/death_test.hpp"
 #include "../support/devices.hpp"
 
 namespace buffer_test {
@@ -205,10 +206,7 @@ TEST(buffer, owners_on_many_threads_leave_one) {
   EXPECT_EQ(shared.use_count(), 1);
 }
 
-class buffer_death : public testing::Test {
- protected:
-  void SetUp() override { testing::GTEST_FLAG(death_test_style) = "threadsafe"; }
-};
+using buffer_death = support::death_test;
 
 TEST_F(buffer_death, outlives_the_runtime) {
   EXPECT_EXIT(

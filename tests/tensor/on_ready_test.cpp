@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "../async/gate.hpp"
+#include "../support/death_test.hpp"
 #include "../support/devices.hpp"
 
 namespace on_ready_test {
@@ -170,10 +171,7 @@ int end_where_callbacks_go_on_for_ever() {
   return 0;
 }
 
-class on_ready_death : public testing::Test {
- protected:
-  void SetUp() override { testing::GTEST_FLAG(death_test_style) = "threadsafe"; }
-};
+using on_ready_death = support::death_test;
 
 TEST_F(on_ready_death, end_of_the_runtime_waits_for_callbacks_and_what_they_enqueue) {
   EXPECT_EXIT(std::_Exit(end_while_a_callback_runs()), testing::ExitedWithCode(0), "");

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "../async/gate.hpp"
+#include "../support/death_test.hpp"
 #include "../support/devices.hpp"
 
 namespace tensor_test {
@@ -255,10 +256,7 @@ TEST(tensor, goes_where_its_operands_are) {
   std::_Exit(1);
 }
 
-class tensor_death : public testing::Test {
- protected:
-  void SetUp() override { testing::GTEST_FLAG(death_test_style) = "threadsafe"; }
-};
+using tensor_death = support::death_test;
 
 TEST_F(tensor_death, outlives_the_runtime_and_is_read_after_it) {
   EXPECT_EXIT(read_after_the_runtime(), testing::ExitedWithCode(0), "");
