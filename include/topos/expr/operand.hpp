@@ -38,6 +38,14 @@ concept operand = expression<X> || requires(const X& x) {
 
 namespace detail {
 
+/// The memory that an expression reads, each buffer once.
+template <expression E>
+[[nodiscard]] std::vector<buffer> memory_read_by(const E& e) {
+  std::vector<buffer> reads;
+  e.collect(reads);
+  return reads;
+}
+
 /// The expression that an operand stands for.
 template <operand X>
 [[nodiscard]] decltype(auto) as_node(const X& x) {

@@ -155,6 +155,14 @@ struct pair_kernel {
   }
 };
 
+/// Whether so many bytes are written past the caches: they do not fit there, nor were they read
+/// from the same memory, which is there then.
+[[nodiscard]] inline bool goes_past_caches(std::size_t bytes, const std::vector<buffer>& reads,
+                                           const buffer& out) {
+  return bytes >= bytes_past_caches && out.where() == cpu() &&
+         std::find(reads.begin(), reads.end(), out) == reads.end();
+}
+
 /// Whether an expression can have pairs of elements that cost less together.
 template <class Row>
 concept pairing_row = Row::width != 0 && Row::has_pairs;
@@ -166,8 +174,11 @@ class map_plan {
   using value_type = typename E::value_type;
   static constexpr std::size_t rank = E::rank;
 
-  map_plan(const E& e, const buffer& out, const layout<rank>& target)
-      : map_plan(e, out, target, walked(e, target), goes_past_caches(e, out)) {}
+  /// Of an expression that reads some memory.
+  map_plan(const E& e, const std::vector<buffer>& reads, const buffer& out,
+           const layout<rank>& target)
+      : map_plan(e, out, target, walked(e, target),
+                 goes_past_caches(size_of_shape(e.shape()) * sizeof(value_type), reads, out)) {}
 
   [[nodiscard]] index_t size() const { return kernel_.tiles.rows * kernel_.tiles.columns; }
   [[nodiscard]] index_t effort() const {
@@ -223,15 +234,6 @@ class map_plan {
                 e.rows(w), tiling::of(w, crosses(e, w), past ? streamed_chunk : map_chunk), past},
         dense_(w.axes == 1 && kernel_.target.step == 1 && kernel_.rows.row(0).is_dense()) {}
 
-  // What is read from the same memory is in the caches.
-  static bool goes_past_caches(const E& e, const buffer& out) {
-    const auto size = static_cast<std::size_t>(size_of_shape(e.shape()));
-    if (out.where() != cpu() || size < bytes_past_caches / sizeof(value_type)) return false;
-    std::vector<buffer> reads;
-    e.collect(reads);
-    return std::find(reads.begin(), reads.end(), out) == reads.end();
-  }
-
   // How far apart elements lie that are better computed together; 0: none are.
   [[nodiscard]] index_t distance() const {
     using row = decltype(kernel_.rows.row(0));
@@ -265,10 +267,9 @@ class map_plan {
 /// Enqueues `e` into the elements of `out` that `target`, of e's shape, names.
 template <expression E>
 void map(const E& e, const buffer& out, const layout<E::rank>& target, std::source_location where) {
-  const map_plan<E> plan(e, out, target);
+  std::vector<buffer> reads = memory_read_by(e);
+  const map_plan<E> plan(e, reads, out, target);
   if (plan.size() == 0) return;
-  std::vector<buffer> reads;
-  e.collect(reads);
   queue_of(out.where(), where)
       .submit(
           std::move(reads), {out}, plan.effort(),

@@ -39,10 +39,9 @@ template <expression E>
   using result = tensor<typename E::value_type, E::rank>;
   const shape<E::rank> extents = e.shape();
   result y(extents, e.device().value_or(default_device::current()), where);
-  const map_plan<E> plan(e, y.memory(), layout<E::rank>::dense(extents));
-  job<result, map_plan<E>> made{std::move(y), plan, {}};
-  e.collect(made.reads);
-  return made;
+  std::vector<buffer> reads = memory_read_by(e);
+  const map_plan<E> plan(e, reads, y.memory(), layout<E::rank>::dense(extents));
+  return job<result, map_plan<E>>{std::move(y), plan, std::move(reads)};
 }
 /// A tensor's own leaf or view becomes a tensor as any expression does; a reduction has a job.
 template <class X>

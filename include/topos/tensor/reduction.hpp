@@ -114,10 +114,8 @@ class [[nodiscard]] reduction : detail::located_operators<reduction<E, Rank, How
     tensor<value_type, Rank> result(shape(), e_.device().value_or(default_device::current()),
                                     where);
     const auto plan = how_.plan(e_, axes_, result.memory(), where);
-    detail::job<tensor<value_type, Rank>, std::decay_t<decltype(plan)>> made{
-        std::move(result), plan, {}};
-    e_.collect(made.reads);
-    return made;
+    return detail::job<tensor<value_type, Rank>, std::decay_t<decltype(plan)>>{
+        std::move(result), plan, detail::memory_read_by(e_)};
   }
 
  private:

@@ -84,8 +84,7 @@ template <class Op, operand X>
   const shape<rank> extents = e.shape();
   tensor<to, rank> y(extents, e.device().value_or(default_device::current()), where);
   if (y.size() == 0) return y;
-  std::vector<buffer> reads;
-  e.collect(reads);
+  std::vector<buffer> reads = memory_read_by(e);
   const layout<rank> dense = layout<rank>::dense(extents);
   const reduction_order<rank> order(e, set);
   if (!order.by_rows && extents[along] > 1) {

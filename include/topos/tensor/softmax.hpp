@@ -46,11 +46,9 @@ template <element To, expression E>
   const auto to = rows_of(target_elements<To>{y.data()}, target, w);
   const soften_kernel<std::decay_t<decltype(to)>, decltype(v.rows(w))> kernel{
       to, v.rows(w), w.rows(), w.columns(), log};
-  std::vector<buffer> reads;
-  e.collect(reads);
   queue_of(y.device(), where)
       .submit(
-          std::move(reads), {y.memory()}, y.size(),
+          memory_read_by(e), {y.memory()}, y.size(),
           [kernel](const auto& stream) {
             stream.for_each("topos::softmax", kernel.items(), kernel.cost(), kernel.scratch(),
                             kernel);

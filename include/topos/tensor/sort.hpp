@@ -60,9 +60,8 @@ void submit_piece_sort(const Kernel& kernel, device d, std::vector<buffer> reads
 template <class T, expression K, std::size_t Rank>
 void sort_in_pieces(const K& keys, const sort_request& asked, index_t piece,
                     const sort_results<T, Rank>& results, device d, std::source_location where) {
-  std::vector<buffer> reads;
+  std::vector<buffer> reads = memory_read_by(keys);
   std::vector<buffer> writes;
-  keys.collect(reads);
   auto last = make_piece_sort<T>(keys, asked, piece);
   if (last.columns <= piece) {
     if (results.values) last.values = results.values->data();

@@ -355,8 +355,7 @@ class tensor_slice : detail::located_operators<tensor_slice<T, Rank, Whole>> {
 
   template <expression E>
   [[nodiscard]] bool reads(const E& e) const {
-    std::vector<buffer> all;
-    e.collect(all);
+    const std::vector<buffer> all = detail::memory_read_by(e);
     return std::find(all.begin(), all.end(), of_.memory_) != all.end();
   }
 
