@@ -116,7 +116,8 @@ inline const double smallest_normal = static_cast<double>(std::numeric_limits<T>
 template <>
 inline const double smallest_normal<topos::f16> = 0x1p-14;
 
-/// Expects numbers up to some units in the last place of the expected ones; NaN is the same as NaN.
+/// Expects numbers up to some units in the last place of the expected ones, and of a zero x to the
+/// sign of zero; NaN is the same as NaN.
 template <class T>
 void expect_close(const std::string& what, const std::vector<T>& x, const std::vector<T>& got,
                   const std::vector<T>& expected, double units, double absolute = 0) {
@@ -126,7 +127,12 @@ void expect_close(const std::string& what, const std::vector<T>& x, const std::v
     if (is_nan(got[i]) && is_nan(expected[i])) continue;
     const double g = static_cast<double>(got[i]);
     const double e = static_cast<double>(expected[i]);
-    if (g == e) continue;
+    if (g == e) {
+      if (g == 0 && x[i] == T(0)) {
+        EXPECT_EQ(std::signbit(g), std::signbit(e)) << what << '(' << shown(x[i]) << ')';
+      }
+      continue;
+    }
     const double unit =
         std::ldexp(1.0, std::ilogb(std::max(std::abs(e), least)) - fraction_bits<T>);
     EXPECT_LE(std::abs(g - e), units * unit + absolute)

@@ -123,7 +123,6 @@ using xsimd::copysign;
 using xsimd::cos;
 using xsimd::cosh;
 using xsimd::exp2;
-using xsimd::log1p;
 using xsimd::max;
 using xsimd::min;
 using xsimd::sin;
@@ -275,14 +274,20 @@ xsimd::batch<T, A> exp(const xsimd::batch<T, A>& x) {
   return xsimd::select(large | small, lane::rounded(xsimd::exp(x + shift) * scale), result);
 }
 
-/// expm1, finite up to the largest result: xsimd's own is infinite early.
+/// expm1, finite up to the largest result: xsimd's own is infinite early, and +0 of -0.
 template <class T, class A>
 xsimd::batch<T, A> expm1(const xsimd::batch<T, A>& x) {
   const auto large = x > xsimd::batch<T, A>(sizeof(T) == 4 ? T(88) : T(709));
-  const xsimd::batch<T, A> result = xsimd::expm1(x);
+  const xsimd::batch<T, A> result = xsimd::copysign(xsimd::expm1(x), x);
   if (!xsimd::any(large)) [[likely]]
     return result;
   return xsimd::select(large, lane::exp(x), result);
+}
+
+/// log1p with the sign of x: xsimd's own is +0 of -0.
+template <class T, class A>
+xsimd::batch<T, A> log1p(const xsimd::batch<T, A>& x) {
+  return xsimd::copysign(xsimd::log1p(x), x);
 }
 
 }  // namespace topos::lane
