@@ -89,6 +89,17 @@ TEST(npy_writer, of_a_vector_has_rows_of_one_value) {
   EXPECT_EQ(read_file(folder / "file.npy"), read_file(peer_file("f64_3.npy")));
 }
 
+TEST(npy_writer, of_empty_rows_has_those_announced) {
+  const scratch folder;
+
+  npy_writer<float> writer(folder / "file.npy", {0}, 12345678);
+  writer.append({});
+  writer.close();
+
+  EXPECT_EQ(writer.rows(), 12345678);
+  EXPECT_EQ(read_file(folder / "file.npy"), read_file(peer_file("f32_12345678x0.npy")));
+}
+
 TEST(npy_writer, keeps_the_old_file_until_close) {
   const scratch folder;
   write_file(folder / "file.npy", "old");

@@ -88,6 +88,7 @@ class npy_writer {
   /// `invalid_argument` if there are fewer rows than announced.
   void close(std::source_location where = std::source_location::current()) {
     if (closed_) return;
+    if (expected_rows_ && row_size_ == 0) rows_ = *expected_rows_;  // nothing of them to append
     if (expected_rows_ && rows_ != *expected_rows_) {
       throw invalid_argument(detail::concat(shown_path(), ": close: ", rows_, " rows of ",
                                             *expected_rows_, " were appended"),
