@@ -46,6 +46,18 @@ auto by_columns(const tensor<T, Rank>& x) {
   return topos::eval(topos::swapaxes(x, -1, -2));
 }
 
+// The tensor, its matrices stored in reverse.
+template <class T>
+auto stored_backwards(const tensor<T, 3>& x) {
+  return topos::flip(topos::eval(topos::flip(x, 0)), 0);
+}
+
+// The one matrix of a tensor, three times.
+template <class T>
+auto repeated(const tensor<T, 3>& x) {
+  return topos::broadcast_to(x, topos::shape<3>{3, x.shape()[1], x.shape()[2]});
+}
+
 template <class Backend, class Provider, class T>
 void check_products(topos::device d) {
   support::expected_results<T> expected("matmul");
@@ -66,6 +78,15 @@ void check_products(topos::device d) {
       expected.check(product_by<Backend, Provider, T>(seen_a, b.node(), d));
       expected.check(product_by<Backend, Provider, T>(a.node(), seen_b, d));
       expected.check(product_by<Backend, Provider, T>(seen_a, seen_b, d));
+      const auto a_backwards = stored_backwards(a);
+      expected.check(product_by<Backend, Provider, T>(a_backwards, b.node(), d));
+      expected.check(product_by<Backend, Provider, T>(a_backwards, stored_backwards(b), d));
+      if (!stacks) {
+        const auto all = product_by<Backend, Provider, T>(repeated(a), repeated(b), d);
+        const auto size = static_cast<std::ptrdiff_t>(all.size() / 3);
+        for (auto one = all.begin(); one != all.end(); one += size)
+          expected.check(std::vector<T>(one, one + size));
+      }
     }
     expected.skip(support::result_size(c));
   }

@@ -11,6 +11,7 @@
 
 #include <dnnl.h>
 
+#include <algorithm>
 #include <concepts>
 #include <map>
 #include <memory>
@@ -22,6 +23,7 @@
 #include <topos/memory/buffer.hpp>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace topos::detail {
@@ -227,6 +229,10 @@ class onednn_provider {
   }
 
   static void multiply(const backend::host::stream& stream, const matrix_product<bf16>& p) {
+    if (!takes_at_once(p)) {
+      for (index_t i = 0; i < p.batch(); ++i) multiply(stream, p.at(i));
+      return;
+    }
     const backend::host::thread_limit limit(stream);
     const product_layouts layouts(p);
     const onednn::memory a = onednn::wrap(layouts.a, p.a);
@@ -303,6 +309,27 @@ class onednn_provider {
 #else
     return onednn::own(*found);
 #endif
+  }
+
+  // Whether oneDNN takes a batch as one: of elements that lie apart from each other, later ones
+  // behind earlier ones, and along no axis the same product again.
+  [[nodiscard]] static bool takes_at_once(const matrix_product<bf16>& p) {
+    using axis = std::pair<index_t, index_t>;  // its step and its extent
+    std::vector<axis> a{{p.a_row, p.m}, {p.a_column, p.k}};
+    std::vector<axis> b{{p.b_row, p.k}, {p.b_column, p.n}};
+    for (int i = 0; i < p.axes; ++i) {
+      if (p.a_steps[i] == 0 && p.b_steps[i] == 0) return false;
+      if (p.a_steps[i] != 0) a.emplace_back(p.a_steps[i], p.extents[i]);
+      if (p.b_steps[i] != 0) b.emplace_back(p.b_steps[i], p.extents[i]);
+    }
+    const auto lie_apart = [](std::vector<axis>& all) {
+      std::sort(all.begin(), all.end());
+      index_t past = 1;
+      return std::all_of(all.begin(), all.end(), [&](const axis& next) {
+        return next.first >= std::exchange(past, next.first * next.second);
+      });
+    };
+    return p.axes == 0 || (lie_apart(a) && lie_apart(b));
   }
 
   // How the operands of a batch of bf16 products lie.
