@@ -139,6 +139,9 @@ TEST(eye, has_its_ones_on_a_diagonal) {
     EXPECT_EQ(values_of(eval(topos::eye<int>(2, 3, 2, d))), (std::vector<int>{0, 0, 1, 0, 0, 0}));
     EXPECT_EQ(values_of(eval(topos::eye<int>(3, 2, -1, d))), (std::vector<int>{0, 0, 1, 0, 0, 1}));
     EXPECT_EQ(values_of(eval(topos::eye<int>(2, 2, 5, d))), std::vector<int>(4, 0));
+    constexpr auto far = std::numeric_limits<index_t>::max();
+    EXPECT_EQ(values_of(eval(topos::eye<int>(2, 2, far, d))), std::vector<int>(4, 0));
+    EXPECT_EQ(values_of(eval(topos::eye<int>(2, 2, -far, d))), std::vector<int>(4, 0));
     EXPECT_TRUE(values_of(eval(topos::eye<int>(0, 0, 0, d))).empty());
     EXPECT_EQ(values_of(eval(transpose(topos::eye<float>(2, 3, 1, d)))),
               (std::vector<float>{0, 0, 1, 0, 0, 1}));

@@ -146,7 +146,7 @@ struct eye_elements {
   index_t diagonal;
 
   KOKKOS_FUNCTION T operator()(index_t o) const {
-    return o % columns == o / columns + diagonal ? T(1) : T(0);
+    return o % columns - o / columns == diagonal ? T(1) : T(0);
   }
 };
 
