@@ -200,7 +200,8 @@ template <operand X>
 }
 
 /// The k largest elements along the last axis, the largest first, of equal ones the first, and
-/// their indices. NaN is larger than all. Throws `invalid_argument` if there are not k elements.
+/// their indices. NaN is larger than all; -0 equals 0, and comes out as 0. Throws
+/// `invalid_argument` if there are not k elements.
 template <operand X>
 [[nodiscard]] auto topk(const X& x, index_t k,
                         std::source_location where = std::source_location::current())
