@@ -246,125 +246,6 @@ class tensor : detail::located_operators<tensor<T, Rank>> {
   index_t offset_ = 0;
 };
 
-/// A part of a tensor that can be assigned to. An operand like any other, too.
-template <class T, std::size_t Rank, std::size_t Whole>
-class tensor_slice : detail::located_operators<tensor_slice<T, Rank, Whole>> {
- public:
-  tensor_slice(tensor<T, Whole>& of, const detail::layout<Rank>& part, std::source_location where)
-      : of_(of), whole_(of.extents_), part_(part), where_(where) {}
-  tensor_slice(const tensor_slice&) = default;
-
-  [[nodiscard]] const topos::shape<Rank>& shape() const { return part_.extents; }
-  [[nodiscard]] topos::device device() const { return of_.device(); }
-  [[nodiscard]] detail::tensor_node<T, Rank> node() const {
-    return {detail::memory_source<T>{of_.memory_}, placed()};
-  }
-
-  /// Enqueues a copy of the part, and returns it at once.
-  operator tensor<T, Rank>() const { return tensor<T, Rank>(node(), where_); }
-
-  /// Enqueues the assignment of an operand that broadcasts to this shape, or of a scalar. Throws
-  /// `shape_mismatch`, `device_mismatch`.
-  template <detail::operand_or_scalar X>
-  const tensor_slice& operator=(const X& x) const {
-    const bool shared = !of_.memory_.is_unique();
-    if constexpr (operand<X>)
-      return assign(detail::as_node(x), false, shared);
-    else
-      return assign(detail::filled<T>(detail::convert_op<T>{}(x), part_.extents, device()), false,
-                    shared);
-  }
-  const tensor_slice& operator=(const tensor_slice& x) const {
-    return this->template operator=<tensor_slice>(x);
-  }
-
-  template <detail::operand_or_scalar X>
-  const tensor_slice& operator+=(const X& x) const {
-    return in_place(x, [&](const auto& by) { return add(*this, by, where_); });
-  }
-  template <detail::operand_or_scalar X>
-  const tensor_slice& operator-=(const X& x) const {
-    return in_place(x, [&](const auto& by) { return subtract(*this, by, where_); });
-  }
-  template <detail::operand_or_scalar X>
-  const tensor_slice& operator*=(const X& x) const {
-    return in_place(x, [&](const auto& by) { return multiply(*this, by, where_); });
-  }
-  template <detail::operand_or_scalar X>
-  const tensor_slice& operator/=(const X& x) const {
-    return in_place(x, [&](const auto& by) { return divide(*this, by, where_); });
-  }
-
- private:
-  // See tensor::in_place; here a tensor's elements may go elsewhere than they are.
-  template <class X, class Make>
-  const tensor_slice& in_place(const X& x, Make make) const {
-    const bool shared = !of_.memory_.is_unique();
-    if constexpr (operand<X>) {
-      decltype(auto) by = detail::as_node(x);
-      const bool alone = of_.memory_.is_unique();
-      return assign(make(by), alone, shared);
-    } else {
-      return assign(make(x), !shared, shared);
-    }
-  }
-
-  // The part in the memory that the tensor has now, which may have been assigned another shape.
-  [[nodiscard]] detail::layout<Rank> placed() const {
-    detail::require_sliced(whole_, of_.extents_, where_);
-    detail::layout<Rank> l = part_;
-    l.offset += of_.offset_;
-    return l;
-  }
-
-  // `alone`: nobody but e reads the tensor's memory, each element where it is written. `shared`:
-  // others than e hold it.
-  template <expression E>
-  const tensor_slice& assign(const E& e, bool alone, bool shared) const {
-    static_assert(E::rank <= Rank, "topos: what is assigned has more axes than the slice");
-    if (broadcast("slice", part_.extents, e.shape(), where_) != part_.extents) {
-      throw shape_mismatch(detail::concat("slice: ", to_string(e.shape()),
-                                          " cannot be assigned to ", to_string(part_.extents)),
-                           where_);
-    }
-    if (e.device() && *e.device() != device()) {
-      throw device_mismatch(detail::concat("slice: the slice is on ", device(),
-                                           ", what is assigned to it on ", *e.device()),
-                            where_);
-    }
-    const auto write = [&](const auto& node) {
-      using from = std::decay_t<decltype(node)>;
-      const topos::shape<from::rank> whole = node.shape();
-      const auto spread = node.viewed(whole, detail::broadcast_view<Rank>{part_.extents});
-      detail::map(spread, of_.memory_, placed(), where_);
-    };
-    const auto converted = detail::convert<T>(e);
-    if (alone) {
-      write(converted);
-    } else if (reads(converted)) {
-      // Its elements may be written before they are read.
-      const tensor<T, E::rank> computed(converted, where_);
-      if (shared) of_.make_unique(where_);
-      write(computed.node());
-    } else {
-      of_.make_unique(where_);
-      write(converted);
-    }
-    return *this;
-  }
-
-  template <expression E>
-  [[nodiscard]] bool reads(const E& e) const {
-    const std::vector<buffer> all = detail::memory_read_by(e);
-    return std::find(all.begin(), all.end(), of_.memory_) != all.end();
-  }
-
-  tensor<T, Whole>& of_;
-  topos::shape<Whole> whole_;  // when it was sliced
-  detail::layout<Rank> part_;
-  std::source_location where_;  // of the call of slice
-};
-
 /// The tensor of an expression: `tensor y(a + b)`.
 template <expression E>
 tensor(const E&) -> tensor<typename E::value_type, E::rank>;
@@ -396,3 +277,6 @@ template <operand X>
 }
 
 }  // namespace topos
+
+// What `slice` returns; it needs all of the above.
+#include <topos/tensor/tensor_slice.hpp>
