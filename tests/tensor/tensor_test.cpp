@@ -77,6 +77,16 @@ TEST(tensor, copies_share_memory_and_keep_their_values) {
   });
 }
 
+TEST(tensor, reshape_takes_extents_in_braces) {
+  on_each_device([](topos::device d) {
+    const tensor<float, 1> x = vector_on<float>(d, {1, 2, 3, 4, 5, 6});
+    const tensor<float, 2> y = x.reshape({2, -1});
+    EXPECT_EQ(y.shape(), (topos::shape<2>{2, 3}));
+    EXPECT_EQ(y.data(), x.data()) << "nothing is copied";
+    EXPECT_THROW(static_cast<void>(x.reshape({4, 2})), topos::shape_mismatch);
+  });
+}
+
 TEST(tensor, may_be_assigned_what_it_is_part_of) {
   on_each_device([](topos::device d) {
     tensor<float, 1> x = topos::ones<float, 1>({40'000}, d);

@@ -4,6 +4,7 @@
 /// The tensor: elements in rows on one device, a value that is cheap to copy.
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <memory>
 #include <source_location>
@@ -17,6 +18,7 @@
 #include <topos/expr/reshape.hpp>
 #include <topos/expr/slice.hpp>
 #include <topos/kernels/map.hpp>
+#include <utility>
 
 namespace topos {
 
@@ -109,6 +111,12 @@ class tensor : detail::located_operators<tensor<T, Rank>> {
   [[nodiscard]] tensor<T, N> reshape(
       topos::shape<N> extents, std::source_location where = std::source_location::current()) const {
     return {memory_, offset_, detail::completed_shape(extents, size(), extents_, where)};
+  }
+  template <std::size_t N>
+  [[nodiscard]] tensor<T, N> reshape(
+      const index_t (&extents)[N],
+      std::source_location where = std::source_location::current()) const {
+    return reshape(std::to_array(extents), where);
   }
 
   /// Element `i` of the first axis, without a copy. Throws `out_of_range`.
@@ -217,14 +225,17 @@ class tensor : detail::located_operators<tensor<T, Rank>> {
                   "topos: the result is floating-point and would be cut off: use astype");
     static_assert(detail::is_complex<T> || !detail::is_complex<typename E::value_type>,
                   "topos: the result is complex and this tensor real");
-    if (broadcast(name, extents_, e.shape(), where) != extents_) {
-      throw shape_mismatch(detail::concat(name, ": a result of shape ", to_string(e.shape()),
-                                          " does not fit ", to_string(extents_)),
-                           where);
+    static_assert(E::rank <= Rank, "topos: the result has more axes than this tensor");
+    if constexpr (E::rank <= Rank) {  // the compiler's own words of it are long
+      if (broadcast(name, extents_, e.shape(), where) != extents_) {
+        throw shape_mismatch(detail::concat(name, ": a result of shape ", to_string(e.shape()),
+                                            " does not fit ", to_string(extents_)),
+                             where);
+      }
+      const auto converted = detail::convert<T>(e);
+      if (!alone) return *this = tensor(converted, where);
+      detail::map(converted, memory_, whole(), where);
     }
-    const auto converted = detail::convert<T>(e);
-    if (!alone) return *this = tensor(converted, where);
-    detail::map(converted, memory_, whole(), where);
     return *this;
   }
 
