@@ -77,6 +77,51 @@ TEST(tensor, copies_share_memory_and_keep_their_values) {
   });
 }
 
+TEST(tensor, moved_from_has_no_elements_until_it_is_assigned) {
+  on_each_device([](topos::device d) {
+    tensor<float, 1> x = vector_on<float>(d, {1, 2, 3});
+    const float* const memory = x.data();
+    const tensor<float, 1> y = std::move(x);
+    EXPECT_EQ(y.data(), memory) << "nothing is copied";
+    // NOLINTBEGIN(bugprone-use-after-move): what is tested
+    EXPECT_EQ(x.shape(), topos::shape<1>{0});
+    EXPECT_TRUE(x.is_ready());
+    EXPECT_TRUE(values_of(x).empty());
+    EXPECT_TRUE(values_of(eval(x + 1)).empty());
+    x += 1;
+    x.slice() = 1;
+    EXPECT_EQ(x.size(), 0);
+    EXPECT_THROW(static_cast<void>(x.row(0)), topos::out_of_range);
+    EXPECT_THROW(static_cast<void>(x + y), topos::error) << "(0,) and (3,)";
+    // NOLINTEND(bugprone-use-after-move)
+
+    tensor<float, 1> z;
+    z = y + 1;
+    x = std::move(z);
+    x = std::move(*&x);
+    EXPECT_EQ(values_of(x), (std::vector<float>{2, 3, 4}));
+    EXPECT_EQ(z.size(), 0);  // NOLINT(bugprone-use-after-move)
+  });
+}
+
+TEST(tensor, of_no_axes_refuses_to_be_used_once_moved_from) {
+  on_each_device([](topos::device d) {
+    tensor<float, 0> x({}, d);
+    x = x * 0 + 3;
+    tensor<float, 0> y = std::move(x);
+    EXPECT_EQ(y.item(), 3);
+    // NOLINTBEGIN(bugprone-use-after-move): what is tested
+    EXPECT_THROW(static_cast<void>(x.item()), topos::invalid_argument);
+    EXPECT_THROW(static_cast<void>(x.host()), topos::invalid_argument);
+    EXPECT_THROW(static_cast<void>(x + 1), topos::invalid_argument);
+    EXPECT_THROW(x += 1, topos::invalid_argument);
+    EXPECT_THROW(x.slice() = 1, topos::invalid_argument);
+    // NOLINTEND(bugprone-use-after-move)
+    x = std::move(y);
+    EXPECT_EQ(x.item(), 3);
+  });
+}
+
 TEST(tensor, reshape_takes_extents_in_braces) {
   on_each_device([](topos::device d) {
     const tensor<float, 1> x = vector_on<float>(d, {1, 2, 3, 4, 5, 6});

@@ -49,6 +49,23 @@ class tensor : detail::located_operators<tensor<T, Rank>> {
     detail::map(e, memory_, whole(), where);
   }
 
+  tensor(const tensor&) = default;
+  tensor& operator=(const tensor&) = default;
+
+  /// Takes over what a tensor holds. That one has no elements from then on, as if it were new; one
+  /// of no axes, which cannot be empty, throws `invalid_argument` where it is used.
+  tensor(tensor&& x) noexcept
+      : extents_(std::exchange(x.extents_, {})),
+        memory_(std::move(x.memory_)),
+        offset_(x.offset_) {}
+  tensor& operator=(tensor&& x) noexcept {
+    extents_ = std::exchange(x.extents_, {});
+    memory_ = std::move(x.memory_);
+    offset_ = x.offset_;
+    return *this;
+  }
+  ~tensor() = default;
+
   /// A tensor over memory that is written already, or by queued work that knows the buffer.
   tensor(buffer memory, index_t offset, topos::shape<Rank> extents)
       : extents_(extents), memory_(std::move(memory)), offset_(offset) {}
@@ -101,6 +118,7 @@ class tensor : detail::located_operators<tensor<T, Rank>> {
                                            device(), "; copy it with .cpu() first"),
                             where);
     }
+    require_held(where);
     block_until_ready();
     return {data(), static_cast<std::size_t>(size())};
   }
@@ -134,6 +152,7 @@ class tensor : detail::located_operators<tensor<T, Rank>> {
 
   /// The tensor as a leaf of an expression.
   [[nodiscard]] detail::tensor_node<T, Rank> node() const {
+    require_held();
     return {detail::memory_source<T>{memory_}, whole()};
   }
 
@@ -191,7 +210,10 @@ class tensor : detail::located_operators<tensor<T, Rank>> {
   }
 
   /// The buffer that holds the elements, for queued work.
-  [[nodiscard]] const buffer& memory() const noexcept { return memory_; }
+  [[nodiscard]] const buffer& memory() const {
+    require_held();
+    return memory_;
+  }
 
   /// The first element; of use on the device, to queued work or once that is done.
   [[nodiscard]] T* data() const noexcept {
@@ -241,6 +263,14 @@ class tensor : detail::located_operators<tensor<T, Rank>> {
 
   template <class U, std::size_t R, std::size_t Whole>
   friend class tensor_slice;
+
+  // Of no axes a tensor has one element, and memory for it unless that was moved away.
+  void require_held(std::source_location where = {}) const {
+    if constexpr (Rank == 0) {
+      if (memory_.data() == nullptr) [[unlikely]]
+        throw invalid_argument("a tensor of shape () is used after it was moved from", where);
+    }
+  }
 
   static std::size_t bytes_of(const topos::shape<Rank>& extents, std::source_location where) {
     const auto size = static_cast<std::size_t>(size_of_shape(extents, where));
