@@ -258,6 +258,15 @@ TEST(write_npy, writes_a_tensor_from_any_device) {
   });
 }
 
+TEST(write_npy, computes_an_expression_for_it) {
+  const scratch folder;
+  support::on_each_device([&](topos::device d) {
+    write_npy(folder / "file.npy", support::tensor_on<2>(d, {2, 3}, quarters) * 1.0F);
+
+    EXPECT_EQ(read_file(folder / "file.npy"), read_file(peer_file("f32_2x3.npy")));
+  });
+}
+
 TEST(write_npy, writes_numpys_bytes) {
   const scratch folder;
   const auto path = folder / "file.npy";

@@ -161,6 +161,14 @@ void write_npy(const std::filesystem::path& path, const tensor<T, Rank>& x,
   write_npy<T>(path, here.shape(), here.host(where), where);
 }
 
+/// Writes the elements of an expression or a slice, which are computed for it; waits for them.
+template <operand X>
+  requires npy_element<detail::value_of_t<X>>
+void write_npy(const std::filesystem::path& path, const X& x,
+               std::source_location where = std::source_location::current()) {
+  write_npy(path, eval(x, where), where);
+}
+
 /// An array that was read: its extents, and its values in row-major order.
 template <npy_element T>
 struct npy_array {
