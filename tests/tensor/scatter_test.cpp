@@ -56,6 +56,17 @@ TEST(scatter_add, takes_expressions_and_other_types) {
   });
 }
 
+// numpy.add.at(x, indices, 1)
+TEST(scatter_add, takes_one_number_for_all) {
+  on_each_device([](topos::device d) {
+    const auto indices = vector_on<std::int32_t>(d, {2, 0, 2, -1, 2});
+    EXPECT_EQ(values_of(scatter_add(topos::zeros<int, 1>({4}, d), indices, 1)),
+              (std::vector<int>{1, 0, 3, 1}));
+    EXPECT_EQ(values_of(scatter_add(topos::zeros<float, 2>({4, 2}, d), indices, 0.5)),
+              (std::vector<float>{0.5, 0.5, 0, 0, 1.5, 1.5, 0.5, 0.5}));
+  });
+}
+
 template <class T>
 class scatter_add_of : public testing::Test {};
 using types = support::types<bool, std::int8_t, std::uint64_t, topos::f16, float, double,

@@ -81,4 +81,24 @@ template <operand X, operand I, operand U>
   return y;
 }
 
+/// The same with one number for all updates: how often each index comes, if it is 1 and x zeros.
+template <operand X, operand I, detail::scalar U>
+  requires detail::is_integer<detail::value_of_t<I>>
+[[nodiscard]] auto scatter_add(const X& x, const I& indices, const U& update,
+                               std::source_location where = std::source_location::current()) {
+  using T = detail::value_of_t<X>;
+  constexpr std::size_t rank = detail::node_t<X>::rank;
+  static_assert(rank > 0 && detail::node_t<I>::rank == 1,
+                "topos: scatter_add takes a vector of indices");
+  static_assert(!std::integral<T> || std::integral<U>,
+                "topos: the update is floating-point and would be cut off: use astype");
+  decltype(auto) base = detail::as_node(x);
+  decltype(auto) index = detail::as_node(indices);
+  shape<rank> extents = base.shape();
+  extents[0] = shape<1>(index.shape())[0];
+  const device place = base.device().value_or(index.device().value_or(default_device::current()));
+  return scatter_add(x, indices, detail::filled<T>(detail::convert_op<T>{}(update), extents, place),
+                     where);
+}
+
 }  // namespace topos
