@@ -136,7 +136,7 @@ template <operand X>
 /// Prints the elements of a tensor or an expression: see `to_string`.
 template <operand X>
 std::ostream& operator<<(std::ostream& out, const X& x) {
-  return out << to_string(x);
+  return out << to_string(x, std::source_location{});  // an operator knows no place
 }
 
 }  // namespace topos
@@ -153,7 +153,7 @@ struct std::formatter<X, char> {
   }
   template <class Context>
   auto format(const X& x, Context& context) const {
-    return std::ranges::copy(topos::to_string(x), context.out()).out;
+    return std::ranges::copy(topos::to_string(x, std::source_location{}), context.out()).out;
   }
 };
 #endif
