@@ -82,6 +82,7 @@ TEST(creation_functions, take_their_shape_from_braces) {
   EXPECT_EQ(topos::zeros<float>({2, 3}).shape(), expected);
   EXPECT_EQ(topos::ones<float>({2, 3}).shape(), expected);
   EXPECT_EQ(values_of(topos::full<float>({1, 2}, 7)), (std::vector<float>{7, 7}));
+  EXPECT_EQ(topos::from_host<float>(std::vector<float>(6), {2, 3}).shape(), expected);
   EXPECT_EQ(topos::reshape(topos::arange<float>(6), {2, -1}).shape(), expected);
   EXPECT_EQ(topos::broadcast_to(topos::zeros<float>({3}), {2, 3}).shape(), expected);
 }

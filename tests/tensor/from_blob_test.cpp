@@ -36,6 +36,21 @@ TEST(from_blob, reads_the_memory_where_it_is) {
   EXPECT_EQ(values_of(y), (std::vector<float>{2, 3, 4, 5, 6, 7}));
 }
 
+TEST(from_blob, takes_its_shape_from_braces) {
+  std::vector<float> values{1, 2, 3, 4, 5, 6};
+  const std::vector<float>& fixed = values;
+  int calls = 0;
+  {
+    const auto x = from_blob(values.data(), {2, 3});
+    const auto y = from_blob(fixed.data(), {6}, topos::cpu(), [&](const float*) { ++calls; });
+
+    EXPECT_EQ(x.shape(), (shape<2>{2, 3}));
+    EXPECT_EQ(y.shape(), shape<1>{6});
+    EXPECT_EQ(y.data(), values.data());
+  }
+  EXPECT_EQ(calls, 1);
+}
+
 TEST(from_blob, memory_on_any_device) {
   support::on_each_device([](topos::device d) {
     const auto owner = support::vector_on<float>(d, {1, 2, 3, 4});

@@ -73,6 +73,7 @@ TEST(device_put, of_host_memory_takes_vectors_spans_and_arrays) {
               (std::vector<int>{2, 3, 4}));
     const tensor<int, 2> square = topos::device_put(four, topos::shape<2>{2, 2}, d);
     EXPECT_EQ(values_of(square.row(1)), (std::vector<int>{3, 4}));
+    EXPECT_EQ(topos::device_put(four, {1, 4}, d).shape(), (topos::shape<2>{1, 4}));
   });
 }
 

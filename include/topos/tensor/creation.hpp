@@ -84,6 +84,13 @@ template <element T, std::size_t Rank>
   return result;
 }
 
+template <element T, std::size_t Rank>
+[[nodiscard]] tensor<T, Rank> from_host(
+    std::span<const T> values, const index_t (&extents)[Rank], device d = default_device::current(),
+    std::source_location where = std::source_location::current()) {
+  return from_host<T>(values, std::to_array(extents), d, where);
+}
+
 /// A tensor of the values in braces, which may be nested: `array({1, 2, 3})`,
 /// `array<float>({{1, 2}, {3, 4}})`. Blocks until they are copied.
 template <element T, std::size_t N>

@@ -3,6 +3,7 @@
 
 /// Tensors over memory that the caller has, without a copy.
 
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -68,7 +69,8 @@ template <element T, std::size_t Rank, class Pointer, class Deleter>
 
 }  // namespace detail
 
-/// A tensor over row-major memory of a shape on a device, without a copy: what is computed from it
+/// A tensor over row-major memory of a shape, which may be given in braces, on a device, without a
+/// copy: what is computed from it
 /// reads that memory, and work that updates the tensor in place writes it. Its content has to be
 /// there already, and nobody else may change it.
 ///
@@ -82,6 +84,12 @@ template <element T, std::size_t Rank, std::invocable<T*> Deleter = detail::keep
     std::source_location where = std::source_location::current()) {
   return detail::from_blob<T>(data, extents, d, std::move(deleter), where);
 }
+template <element T, std::size_t Rank, std::invocable<T*> Deleter = detail::keep_blob>
+[[nodiscard]] tensor<T, Rank> from_blob(
+    T* data, const index_t (&extents)[Rank], device d = cpu(), Deleter deleter = {},
+    std::source_location where = std::source_location::current()) {
+  return detail::from_blob<T>(data, std::to_array(extents), d, std::move(deleter), where);
+}
 
 /// The same of memory that is only read: an update of the tensor goes to memory of its own.
 template <element T, std::size_t Rank, std::invocable<const T*> Deleter = detail::keep_blob>
@@ -89,6 +97,12 @@ template <element T, std::size_t Rank, std::invocable<const T*> Deleter = detail
     const T* data, shape<Rank> extents, device d = cpu(), Deleter deleter = {},
     std::source_location where = std::source_location::current()) {
   return detail::from_blob<T>(data, extents, d, std::move(deleter), where);
+}
+template <element T, std::size_t Rank, std::invocable<const T*> Deleter = detail::keep_blob>
+[[nodiscard]] tensor<T, Rank> from_blob(
+    const T* data, const index_t (&extents)[Rank], device d = cpu(), Deleter deleter = {},
+    std::source_location where = std::source_location::current()) {
+  return detail::from_blob<T>(data, std::to_array(extents), d, std::move(deleter), where);
 }
 
 }  // namespace topos

@@ -4,6 +4,7 @@
 /// Moving tensors: the only way data crosses devices.
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstring>
 #include <ranges>
@@ -100,6 +101,13 @@ template <std::ranges::contiguous_range Values, std::size_t Rank>
   tensor<T, Rank> result(extents, d, where);
   detail::copy_from_host(result.memory(), 0, std::ranges::data(values), size * sizeof(T), where);
   return result;
+}
+
+template <std::ranges::contiguous_range Values, std::size_t Rank>
+  requires element<std::ranges::range_value_t<Values>>
+[[nodiscard]] auto device_put(const Values& values, const index_t (&extents)[Rank], device d,
+                              std::source_location where = std::source_location::current()) {
+  return device_put(values, std::to_array(extents), d, where);
 }
 
 /// The same as a tensor of one axis.
