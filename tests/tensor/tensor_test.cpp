@@ -122,6 +122,19 @@ TEST(tensor, of_no_axes_refuses_to_be_used_once_moved_from) {
   });
 }
 
+TEST(tensor, of_an_expression_that_was_moved_from_is_refused) {
+  on_each_device([](topos::device d) {
+    const tensor<float, 1> x = vector_on<float>(d, {1, 2, 3});
+    auto twice = x * 2;
+    const auto kept = std::move(twice);
+    EXPECT_EQ(values_of(eval(kept)), (std::vector<float>{2, 4, 6}));
+    // NOLINTBEGIN(bugprone-use-after-move): what is tested
+    EXPECT_THROW(static_cast<void>(eval(twice)), topos::invalid_argument);
+    EXPECT_THROW(static_cast<void>(eval(kept + twice)), topos::invalid_argument);
+    // NOLINTEND(bugprone-use-after-move)
+  });
+}
+
 TEST(tensor, reshape_takes_extents_in_braces) {
   on_each_device([](topos::device d) {
     const tensor<float, 1> x = vector_on<float>(d, {1, 2, 3, 4, 5, 6});

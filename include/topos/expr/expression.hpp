@@ -6,9 +6,13 @@
 /// A node knows its shape and device, the buffers it reads, how each of its leaves lies, and how to
 /// become an evaluator: a bare object that gives the expression's rows inside a kernel.
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
+#include <source_location>
+#include <span>
 #include <topos/core/dtype.hpp>
+#include <topos/core/error.hpp>
 #include <topos/core/layout.hpp>
 #include <topos/core/shape.hpp>
 #include <topos/device/device.hpp>
@@ -82,6 +86,12 @@ struct memory_read {
   friend bool operator==(const memory_read&, const memory_read&) = default;
 };
 
+/// Refuses to read elements for which there is no memory.
+inline void require_no_elements(std::span<const index_t> extents) {
+  if (std::find(extents.begin(), extents.end(), 0) != extents.end()) return;
+  throw invalid_argument("an expression is used after it was moved from", std::source_location{});
+}
+
 /// The elements of a source under a layout: the leaf of an expression.
 ///
 /// A source gives element o of an array: memory, or a function of o. It has `value_type`,
@@ -97,7 +107,13 @@ struct [[nodiscard]] strided_node : lazy, located_operators<strided_node<Source,
 
   [[nodiscard]] const topos::shape<Rank>& shape() const { return where.extents; }
   [[nodiscard]] std::optional<topos::device> device() const { return source.device(); }
-  void collect(std::vector<buffer>& reads) const { source.collect(reads); }
+  void collect(std::vector<buffer>& reads) const {
+    if constexpr (requires { source.memory; }) {
+      if (source.memory.data() == nullptr) [[unlikely]]
+        require_no_elements(where.extents);
+    }
+    source.collect(reads);
+  }
   /// Tells `layouts` how its leaves lie: see walk_maker.
   template <class Layouts>
   void leaves(Layouts& layouts) const {

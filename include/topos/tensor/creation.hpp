@@ -83,7 +83,6 @@ template <element T, std::size_t Rank>
   detail::copy_from_host(result.memory(), 0, values.data(), values.size_bytes(), where);
   return result;
 }
-
 template <element T, std::size_t Rank>
 [[nodiscard]] tensor<T, Rank> from_host(
     std::span<const T> values, const index_t (&extents)[Rank], device d = default_device::current(),

@@ -102,7 +102,6 @@ template <std::ranges::contiguous_range Values, std::size_t Rank>
   detail::copy_from_host(result.memory(), 0, std::ranges::data(values), size * sizeof(T), where);
   return result;
 }
-
 template <std::ranges::contiguous_range Values, std::size_t Rank>
   requires element<std::ranges::range_value_t<Values>>
 [[nodiscard]] auto device_put(const Values& values, const index_t (&extents)[Rank], device d,
