@@ -41,13 +41,13 @@ namespace detail {
 /// another program in the child.
 class [[nodiscard]] runtime {
  public:
-  runtime() {
-    start([] { Kokkos::initialize(); });
+  explicit runtime(std::source_location where = std::source_location::current()) {
+    start([] { Kokkos::initialize(); }, where);
   }
 
   /// Takes `--kokkos-...` options out of the command line.
-  runtime(int& argc, char** argv) {
-    start([&] { Kokkos::initialize(argc, argv); });
+  runtime(int& argc, char** argv, std::source_location where = std::source_location::current()) {
+    start([&] { Kokkos::initialize(argc, argv); }, where);
   }
 
   ~runtime() {
@@ -60,10 +60,10 @@ class [[nodiscard]] runtime {
 
  private:
   template <class Initialize>
-  void start(Initialize initialize) {
+  void start(Initialize initialize, std::source_location where) {
     if (Kokkos::is_initialized()) return;
     if (Kokkos::is_finalized()) {
-      throw runtime_not_started("runtime: Kokkos was finalized and cannot be started again");
+      throw runtime_not_started("runtime: Kokkos was finalized and cannot be started again", where);
     }
     // Kokkos' advice on thread binding is for whole machines; a user's own setting stands.
     ::setenv("KOKKOS_DISABLE_WARNINGS", "1", 0);
