@@ -24,8 +24,11 @@ using topos::backend::host;
 struct count_items {
   int* seen;
   template <class Team>
-  KOKKOS_FUNCTION void operator()(const Team& /*team*/, index_t i) const {
-    Kokkos::atomic_add(seen + i, 1);
+  KOKKOS_FUNCTION void operator()(const Team& team, index_t i) const {
+    if constexpr (Team::on_host)
+      Kokkos::atomic_add(seen + i, 1);
+    else
+      Kokkos::single(Kokkos::PerTeam(team.member()), [&] { Kokkos::atomic_add(seen + i, 1); });
   }
 };
 
@@ -103,10 +106,10 @@ TEST(backend, memory_is_aligned) {
 }
 
 TEST(backend, cuda_of_a_build_without_it_says_so) {
-  if constexpr (TOPOS_HAS_CUDA != 0) {
+  using topos::backend::cuda;
+  if constexpr (topos::backend::compiled_in<cuda>) {
     GTEST_SKIP() << "this build has CUDA";
   } else {
-    using topos::backend::cuda;
     EXPECT_EQ(cuda::count(), 0);
     EXPECT_THROW(static_cast<void>(cuda::allocate(0, 1)), topos::not_supported);
     EXPECT_THROW(static_cast<void>(cuda::describe(0)), topos::not_supported);

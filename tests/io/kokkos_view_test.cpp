@@ -130,7 +130,8 @@ TEST(from_view, takes_views_that_own_nothing) {
 }
 
 // The space of the devices' own memory: the host's where there is no GPU.
-using device_view = Kokkos::View<float*, Kokkos::DefaultExecutionSpace>;
+using device_space = Kokkos::DefaultExecutionSpace::memory_space;
+using device_view = Kokkos::View<float*, device_space>;
 
 TEST(from_view, is_on_the_device_of_its_memory) {
   const device_view view("view", 3);
@@ -138,7 +139,8 @@ TEST(from_view, is_on_the_device_of_its_memory) {
 
   const auto x = from_view(view);
 
-  EXPECT_EQ(x.device(), topos::try_gpu());
+  constexpr bool is_hosts = std::is_same_v<device_space, Kokkos::HostSpace>;
+  EXPECT_EQ(x.device(), is_hosts ? topos::cpu() : topos::try_gpu());
   EXPECT_EQ(values_of(x), (std::vector<float>{3, 3, 3}));
 }
 
@@ -166,10 +168,9 @@ TEST(as_view, is_row_major) {
 }
 
 TEST(as_view, in_the_space_of_the_device) {
-  using space = Kokkos::DefaultExecutionSpace::memory_space;
   const auto x = support::vector_on<float>(topos::try_gpu(), {1, 2, 3});
 
-  const auto view = as_view<space>(x);
+  const auto view = as_view<device_space>(x);
 
   float sum = 0;
   Kokkos::View<float*, Kokkos::HostSpace> here("here", 3);
@@ -179,6 +180,8 @@ TEST(as_view, in_the_space_of_the_device) {
 }
 
 TEST(as_view, refuses_a_tensor_that_is_elsewhere) {
+  if constexpr (topos::detail::reads_space<topos::backend::cuda, Kokkos::HostSpace>())
+    GTEST_SKIP() << "these GPUs read the host's memory";
   for (const topos::device& d : topos::devices()) {
     if (d == topos::cpu()) continue;
     const auto x = support::vector_on<float>(d, {1, 2, 3});

@@ -40,10 +40,10 @@ struct transpose_once {
   }
 };
 
-template <class Kernel>
-void launch(const Kernel& kernel, const tensor<float, 1>& out) {
+template <class Kernel, class... Read>
+void launch(const Kernel& kernel, const tensor<float, 1>& out, const Read&... read) {
   topos::detail::queue_of(out.device(), std::source_location::current())
-      .submit({}, {out.memory()}, topos::detail::always_queued,
+      .submit({read.memory()...}, {out.memory()}, topos::detail::always_queued,
               [=](const auto& stream) { stream.for_each("test", 1, 1, 0, kernel); });
 }
 
@@ -61,7 +61,8 @@ TEST(tile, products_are_chains_of_fused_multiply_adds_along_k) {
           const auto on_b = support::vector_on(d, b);
           const auto out = topos::full<float, 1>({m * ldc + 1}, 99, d);
 
-          launch(multiply_once{out.data(), on_a.data(), on_b.data(), m, n, k, ldc, lda, ldb}, out);
+          launch(multiply_once{out.data(), on_a.data(), on_b.data(), m, n, k, ldc, lda, ldb}, out,
+                 on_a, on_b);
 
           std::vector<float> expected(static_cast<std::size_t>(m * ldc + 1), 99);
           for (index_t i = 0; i < m; ++i) {
@@ -95,7 +96,7 @@ TEST(tile, transposes_pad_with_zeros) {
         const auto to = topos::full<float, 1>({columns * 18 + 1}, 99, d);
 
         launch(transpose_once{to.data(), on_device.data(), rows, columns, padded, 18, columns + 2},
-               to);
+               to, on_device);
 
         const std::vector<float> got = values_of(to);
         for (index_t j = 0; j < columns; ++j) {

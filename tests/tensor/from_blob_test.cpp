@@ -53,7 +53,7 @@ TEST(from_blob, takes_its_shape_from_braces) {
 
 TEST(from_blob, memory_on_any_device) {
   support::on_each_device([](topos::device d) {
-    const auto owner = support::vector_on<float>(d, {1, 2, 3, 4});
+    const auto owner = support::vector_on<float>(d, {1, 2, 3, 4}).block_until_ready();
 
     const auto x = from_blob<float, 1>(owner.data() + 1, {2}, d);
 

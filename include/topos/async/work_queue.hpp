@@ -127,6 +127,7 @@ class work_queue {
     require_unforked();
     const auto mark = mark_of(number);
     mark ? mark->synchronize() : gpu_->synchronize();
+    reap();
   }
 
   /// Blocks until all that was submitted is done.

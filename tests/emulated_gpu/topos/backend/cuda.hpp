@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Two GPUs that are threads of the CPU, found by the tests in the place of the real
+/// topos/backend/cuda.hpp: what topos does on a GPU, its kernels' device branches and its queues,
+/// runs where there is none, and under sanitizers.
+///
+/// A stream is a thread that works off what was launched. A warp is a thread, too, whose 32 lanes
+/// take turns; between two barriers warps come in any order, as a sanitizer is to see. What is not
+/// here: that memory is a device's own, and its libraries.
+
+#include <algorithm>
+#include <atomic>
+#include <barrier>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <topos/backend/kind.hpp>
+#include <topos/core/config.hpp>
+#include <topos/core/error.hpp>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace emulated {
+
+using topos::index_t;
+
+inline constexpr int warp_size = 32;
+inline constexpr int most_warps = 2;  // as many as meet each other, and no more to wait for
+
+/// The warps of a block, and what they tell each other through.
+class block {
+ public:
+  /// The largest value that they combine.
+  static constexpr std::size_t slot_bytes = 256;
+
+  explicit block(int warps) : warps_(warps), gate_(warps) {}
+
+  [[nodiscard]] int warps() const { return warps_; }
+  void wait() { gate_.arrive_and_wait(); }
+  [[nodiscard]] std::byte* slot(int warp) { return slots_[warp]; }
+
+ private:
+  const int warps_;
+  std::barrier<> gate_;
+  alignas(std::max_align_t) std::byte slots_[most_warps][slot_bytes];
+};
+
+/// What a kernel sees of its block, in the place of Kokkos' member of a team.
+class member {
+ public:
+  member(block& all, int warp) : all_(&all), warp_(warp) {}
+
+  [[nodiscard]] block& all() const { return *all_; }
+  [[nodiscard]] int warp() const { return warp_; }
+  void team_barrier() const { all_->wait(); }
+
+ private:
+  block* all_;
+  int warp_;
+};
+
+/// Indices that are spread over the lanes of one warp, the warps of a block, or both.
+enum class spread { lanes, warps, both };
+template <spread Over, class Index>
+struct range {
+  const member& of;
+  Index first;
+  Index last;
+};
+struct one_thread {
+  const member& of;
+};
+
+/// Calls function(i) for those of a range that lane `lane` of this warp has.
+template <spread Over, class Index, class Function>
+void each(const range<Over, Index>& r, int lane, const Function& function) {
+  const int warp = r.of.warp();
+  const int warps = r.of.all().warps();
+  const int here = Over == spread::lanes ? lane : Over == spread::warps ? warp : warp * 32 + lane;
+  const int step = Over == spread::lanes ? 32 : Over == spread::warps ? warps : warps * 32;
+  for (auto i = static_cast<index_t>(r.first) + here; i < static_cast<index_t>(r.last); i += step)
+    function(static_cast<Index>(i));
+}
+
+}  // namespace emulated
+
+// Kokkos' nested patterns, as topos' kernels use them.
+namespace Kokkos {
+
+template <class Index>
+emulated::range<emulated::spread::both, Index> TeamVectorRange(const emulated::member& m,
+                                                               Index count) {
+  return {m, Index(0), count};
+}
+template <class Index>
+emulated::range<emulated::spread::both, Index> TeamVectorRange(const emulated::member& m,
+                                                               Index first, Index last) {
+  return {m, first, last};
+}
+template <class Index>
+emulated::range<emulated::spread::warps, Index> TeamThreadRange(const emulated::member& m,
+                                                                Index first, Index last) {
+  return {m, first, last};
+}
+template <class Index>
+emulated::range<emulated::spread::lanes, Index> ThreadVectorRange(const emulated::member& m,
+                                                                  Index count) {
+  return {m, Index(0), count};
+}
+inline emulated::one_thread PerTeam(const emulated::member& m) { return {m}; }
+
+template <emulated::spread Over, class Index, class Function>
+void parallel_for(const emulated::range<Over, Index>& r, const Function& function) {
+  const int lanes = Over == emulated::spread::warps ? 1 : emulated::warp_size;
+  for (int lane = 0; lane < lanes; ++lane) emulated::each(r, lane, function);
+}
+
+/// Every thread gets the result; a block's threads wait for each other.
+template <emulated::spread Over, class Index, class Function, class Reducer>
+void parallel_reduce(const emulated::range<Over, Index>& r, const Function& function,
+                     const Reducer& reducer) {
+  using value = typename Reducer::value_type;
+  static_assert(sizeof(value) <= emulated::block::slot_bytes);
+  static_assert(std::is_trivially_copyable_v<value>);
+  static_assert(Over != emulated::spread::warps);
+  value result;
+  reducer.init(result);
+  for (int lane = 0; lane < emulated::warp_size; ++lane) {
+    value of_lane;
+    reducer.init(of_lane);
+    emulated::each(r, lane, [&](Index i) { function(i, of_lane); });
+    reducer.join(result, of_lane);
+  }
+  if constexpr (Over == emulated::spread::both) {
+    emulated::block& all = r.of.all();
+    std::memcpy(all.slot(r.of.warp()), &result, sizeof(value));
+    all.wait();
+    reducer.init(result);
+    for (int warp = 0; warp < all.warps(); ++warp) {
+      value of_warp;
+      std::memcpy(&of_warp, all.slot(warp), sizeof(value));
+      reducer.join(result, of_warp);
+    }
+    all.wait();
+  }
+  reducer.reference() = result;
+}
+
+template <class Function>
+void single(const emulated::one_thread& of, const Function& function) {
+  if (of.of.warp() == 0) function();
+}
+
+}  // namespace Kokkos
+
+namespace topos::backend {
+
+/// The threads of one block at work on one item of a launch: what a kernel sees as its team.
+class device_team {
+ public:
+  static constexpr bool on_host = false;
+
+  device_team(const emulated::member& m, void* scratch) : member_(m), scratch_(scratch) {}
+
+  [[nodiscard]] const emulated::member& member() const { return member_; }
+  [[nodiscard]] void* scratch() const { return scratch_; }
+  void barrier() const { member_.team_barrier(); }
+
+ private:
+  const emulated::member& member_;
+  void* scratch_;
+};
+
+/// Two GPUs.
+struct cuda {
+  static constexpr device_kind kind = device_kind::cuda;
+  static constexpr std::string_view name = "cuda";
+  using execution_space = Kokkos::Serial;  // for the user's own kernels, which run at once
+
+  [[nodiscard]] static int count() noexcept { return 2; }
+  [[nodiscard]] static device_properties describe(int /*index*/) {
+    return {"emulated", std::size_t{8} << 30, 1, "0.0"};
+  }
+
+  /// With a content that nobody expects.
+  [[nodiscard]] static void* allocate(int index, std::size_t bytes) {
+    void* const pointer = take(bytes);
+    std::memset(pointer, 0xA5, std::min(bytes, std::size_t{1} << 20));
+    const std::lock_guard lock(known().mutex);
+    known().memory[pointer] = {bytes, index};
+    return pointer;
+  }
+  static void deallocate(int index, void* pointer, std::size_t /*bytes*/) noexcept {
+    finish(index);
+    forget(pointer);
+  }
+  [[nodiscard]] static void* allocate_pinned(std::size_t bytes) {
+    void* const pointer = take(bytes);
+    const std::lock_guard lock(known().mutex);
+    known().memory[pointer] = {bytes, -1};
+    return pointer;
+  }
+  static void deallocate_pinned(void* pointer) noexcept { forget(pointer); }
+
+  static void finish(int index) noexcept;
+
+  [[nodiscard]] static int index_of(const execution_space& /*space*/) { return 0; }
+
+  [[nodiscard]] static int owner_of(const void* pointer) {
+    const std::lock_guard lock(known().mutex);
+    const piece* const found = find(pointer);
+    if (found == nullptr || found->index < 0) throw backend_error("no memory of a GPU");
+    return found->index;
+  }
+
+  class event;
+  class stream;
+
+ private:
+  struct piece {
+    std::size_t bytes;
+    int index;  // -1: pinned memory of the host
+  };
+  struct registry {
+    std::mutex mutex;
+    std::map<const void*, piece> memory;
+    std::set<stream*> streams;
+  };
+  static registry& known() {
+    static registry& all = *new registry;
+    return all;
+  }
+
+  static void* take(std::size_t bytes) {
+    if (bytes > std::size_t{1} << 40) throw out_of_memory("emulated: out of memory");
+    void* const pointer = std::aligned_alloc(alignment, (bytes + 255) / 256 * 256);
+    if (pointer == nullptr) throw out_of_memory("emulated: out of memory");
+    return pointer;
+  }
+  static void forget(void* pointer) noexcept {
+    {
+      const std::lock_guard lock(known().mutex);
+      known().memory.erase(pointer);
+    }
+    std::free(pointer);
+  }
+  // The piece of memory of a GPU's, or pinned, that a pointer points into.
+  static const piece* find(const void* pointer) {
+    auto next = known().memory.upper_bound(pointer);
+    if (next == known().memory.begin()) return nullptr;
+    --next;
+    const auto* const first = static_cast<const std::byte*>(next->first);
+    return static_cast<const std::byte*>(pointer) < first + next->second.bytes ? &next->second
+                                                                               : nullptr;
+  }
+  // Whether a copy from or to it runs later, and not before `copy` returns.
+  static bool is_copied_later(const void* pointer) {
+    const std::lock_guard lock(known().mutex);
+    return find(pointer) != nullptr;
+  }
+};
+
+/// A point in a stream's work.
+class cuda::event {
+ public:
+  explicit event(int /*index*/) {}
+
+  [[nodiscard]] bool is_done() const { return state_->done.load(); }
+  [[nodiscard]] bool has_succeeded() const { return is_done(); }
+  void synchronize() const { state_->wait(); }
+
+ private:
+  friend class cuda::stream;
+  struct state {
+    std::atomic<bool> done{true};  // of what was not recorded
+
+    void wait() const { done.wait(false); }
+    void set() {
+      done.store(true);
+      done.notify_all();
+    }
+  };
+  std::shared_ptr<state> state_ = std::make_shared<state>();
+};
+
+/// One thread that works off what is launched, and further ones that are warps with it.
+class cuda::stream {
+ public:
+  using backend = cuda;
+
+  explicit stream(const execution_space& space) : stream(index_of(space)) {}
+  explicit stream(int index) : index_(index), thread_([this] { work_off(); }) {
+    for (int warp = 1; warp < emulated::most_warps; ++warp)
+      warps_.emplace_back([this, warp] { attend(warp); });
+    const std::lock_guard lock(known().mutex);
+    known().streams.insert(this);
+  }
+  ~stream() {
+    {
+      const std::lock_guard lock(known().mutex);
+      known().streams.erase(this);
+    }
+    push({});
+    thread_.join();
+    job_ = nullptr;
+    begin_.arrive_and_wait();
+    for (std::thread& t : warps_) t.join();
+  }
+  stream(const stream&) = delete;
+  stream& operator=(const stream&) = delete;
+
+  /// For the user's own kernels, which come after all that is launched.
+  [[nodiscard]] execution_space space() const {
+    synchronize();
+    return {};
+  }
+  [[nodiscard]] int index() const { return index_; }
+  [[nodiscard]] bool in_place() const { return false; }
+  [[nodiscard]] int current() const { return index_; }
+
+  template <class Kernel>
+  void for_each(const char* /*label*/, index_t count, index_t cost, std::size_t scratch,
+                const Kernel& kernel) const {
+    static_assert(sizeof(Kernel) <= 3800, "a CUDA kernel takes at most 4 KiB of arguments");
+    const int warps = cost >= 64 ? emulated::most_warps : 1;
+    push([this, count, warps, scratch, kernel] {
+      // Its content is what the last block left, or nobody's.
+      const std::unique_ptr<void, decltype(&std::free)> memory(
+          scratch == 0 ? nullptr : std::aligned_alloc(64, (scratch + 63) / 64 * 64), &std::free);
+      emulated::block all(warps);
+      run(warps, [&](int warp) {
+        const emulated::member here(all, warp);
+        for (index_t i = 0; i < count; ++i) {
+          kernel(device_team(here, memory.get()), i);
+          all.wait();
+        }
+      });
+    });
+  }
+
+  void copy(void* to, const void* from, std::size_t bytes) const {
+    push([=] { std::memcpy(to, from, bytes); });
+    if (!is_copied_later(to) || !is_copied_later(from)) synchronize();
+  }
+  void synchronize() const {
+    const event end(index_);
+    record(end);
+    end.synchronize();
+  }
+  void record(const event& mark) const {
+    mark.state_->done = false;
+    push([state = mark.state_] { state->set(); });
+  }
+  void wait(const event& mark) const {
+    push([state = mark.state_] { state->wait(); });
+  }
+  [[nodiscard]] bool idle() const {
+    const std::lock_guard lock(mutex_);
+    return tasks_.empty();
+  }
+
+ private:
+  // Tasks stay in line until they are done; an empty one is the last.
+  void push(std::function<void()> task) const {
+    const std::lock_guard lock(mutex_);
+    tasks_.push_back(std::move(task));
+    wake_.notify_one();
+  }
+  void work_off() {
+    for (;;) {
+      std::function<void()>* task = nullptr;
+      {
+        std::unique_lock lock(mutex_);
+        wake_.wait(lock, [&] { return !tasks_.empty(); });
+        task = &tasks_.front();
+      }
+      if (!*task) return;
+      (*task)();
+      const std::lock_guard lock(mutex_);
+      tasks_.pop_front();
+    }
+  }
+
+  // Calls job(warp) by as many threads.
+  void run(int warps, const std::function<void(int)>& job) const {
+    if (warps == 1) return job(0);
+    job_ = &job;
+    wanted_ = warps;
+    begin_.arrive_and_wait();
+    job(0);
+    end_.arrive_and_wait();
+  }
+  void attend(int warp) {
+    for (;;) {
+      begin_.arrive_and_wait();
+      if (job_ == nullptr) return;
+      if (warp < wanted_) (*job_)(warp);
+      end_.arrive_and_wait();
+    }
+  }
+
+  int index_;
+  mutable std::mutex mutex_;
+  mutable std::condition_variable wake_;
+  mutable std::deque<std::function<void()>> tasks_;
+  mutable std::barrier<> begin_{emulated::most_warps};
+  mutable std::barrier<> end_{emulated::most_warps};
+  mutable const std::function<void(int)>* job_ = nullptr;
+  mutable int wanted_ = 0;
+  std::vector<std::thread> warps_;
+  std::thread thread_;
+};
+
+inline void cuda::finish(int index) noexcept {
+  std::vector<std::unique_ptr<event>> ends;
+  {
+    const std::lock_guard lock(known().mutex);
+    for (const stream* s : known().streams) {
+      if (s->index() == index) s->record(*ends.emplace_back(std::make_unique<event>(index)));
+    }
+  }
+  for (const auto& end : ends) end->synchronize();
+}
+
+}  // namespace topos::backend
