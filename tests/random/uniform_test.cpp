@@ -32,7 +32,7 @@ TYPED_TEST(bits, are_those_of_jax) {
 
 TYPED_TEST(bits, of_a_large_array_are_those_of_jax) {
   using T = TypeParam;
-  support::on_each_device([](topos::device d) {
+  support::on_each_real_device([](topos::device d) {
     for (const auto l : support::jax_layouts) {
       const topos::tensor<T, 1> drawn(random::bits<T>(support::jax_key(l), {1'000'003}, d));
       std::uint64_t sum = 0;

@@ -46,6 +46,14 @@ class tutorial_page(unittest.TestCase):
         self.assertEqual(complaints(PAGE, SOURCE, elsewhere, cuda=True), [])
         self.assertNotEqual(complaints(PAGE, SOURCE, elsewhere.replace("took", "x"), cuda=True), [])
 
+    def test_lets_a_part_be_as_the_page_quotes_it_with_cuda(self):
+        elsewhere = OUTPUT.replace("2 on cpu", "other places: cpu, cuda:0")
+        quoted = PAGE + "\nOn a GPU it prints `other places: cpu, cuda:0`.\n"
+        self.assertNotEqual(complaints(quoted, SOURCE, elsewhere), [])
+        self.assertEqual(complaints(quoted, SOURCE, elsewhere, cuda=True), [])
+        longer = elsewhere.replace("cuda:0", "cuda:0\nand more")
+        self.assertNotEqual(complaints(quoted, SOURCE, longer, cuda=True), [])
+
     def test_finds_parts_that_are_not_shown(self):
         found = complaints("", SOURCE, OUTPUT)
         self.assertEqual(len(found), 2)
