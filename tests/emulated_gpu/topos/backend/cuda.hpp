@@ -88,8 +88,12 @@ template <spread Over, class Index, class Function>
 void each(const range<Over, Index>& r, int lane, const Function& function) {
   const int warp = r.of.warp();
   const int warps = r.of.all().warps();
-  const int here = Over == spread::lanes ? lane : Over == spread::warps ? warp : warp * 32 + lane;
-  const int step = Over == spread::lanes ? 32 : Over == spread::warps ? warps : warps * 32;
+  const int here = Over == spread::lanes   ? lane
+                   : Over == spread::warps ? warp
+                                           : warp * warp_size + lane;
+  const int step = Over == spread::lanes   ? warp_size
+                   : Over == spread::warps ? warps
+                                           : warps * warp_size;
   for (auto i = static_cast<index_t>(r.first) + here; i < static_cast<index_t>(r.last); i += step)
     function(static_cast<Index>(i));
 }
@@ -196,22 +200,15 @@ struct cuda {
 
   /// With a content that nobody expects.
   [[nodiscard]] static void* allocate(int index, std::size_t bytes) {
-    void* const pointer = take(bytes);
+    void* const pointer = take(bytes, index);
     std::memset(pointer, 0xA5, std::min(bytes, std::size_t{1} << 20));
-    const std::lock_guard lock(known().mutex);
-    known().memory[pointer] = {bytes, index};
     return pointer;
   }
   static void deallocate(int index, void* pointer, std::size_t /*bytes*/) noexcept {
     finish(index);
     forget(pointer);
   }
-  [[nodiscard]] static void* allocate_pinned(std::size_t bytes) {
-    void* const pointer = take(bytes);
-    const std::lock_guard lock(known().mutex);
-    known().memory[pointer] = {bytes, -1};
-    return pointer;
-  }
+  [[nodiscard]] static void* allocate_pinned(std::size_t bytes) { return take(bytes, -1); }
   static void deallocate_pinned(void* pointer) noexcept { forget(pointer); }
 
   static void finish(int index) noexcept;
@@ -243,10 +240,13 @@ struct cuda {
     return all;
   }
 
-  static void* take(std::size_t bytes) {
+  static void* take(std::size_t bytes, int index) {
     if (bytes > std::size_t{1} << 40) throw out_of_memory("emulated: out of memory");
-    void* const pointer = std::aligned_alloc(alignment, (bytes + 255) / 256 * 256);
+    void* const pointer =
+        std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
     if (pointer == nullptr) throw out_of_memory("emulated: out of memory");
+    const std::lock_guard lock(known().mutex);
+    known().memory[pointer] = {bytes, index};
     return pointer;
   }
   static void forget(void* pointer) noexcept {
