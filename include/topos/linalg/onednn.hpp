@@ -314,6 +314,7 @@ class onednn_provider {
   // Whether oneDNN takes a batch as one: of elements that lie apart from each other, later ones
   // behind earlier ones, and along no axis the same product again.
   [[nodiscard]] static bool takes_at_once(const matrix_product<bf16>& p) {
+    if (p.axes == 0) return true;
     using axis = std::pair<index_t, index_t>;  // its step and its extent
     std::vector<axis> a{{p.a_row, p.m}, {p.a_column, p.k}};
     std::vector<axis> b{{p.b_row, p.k}, {p.b_column, p.n}};
@@ -329,7 +330,7 @@ class onednn_provider {
         return next.first >= std::exchange(past, next.first * next.second);
       });
     };
-    return p.axes == 0 || (lie_apart(a) && lie_apart(b));
+    return lie_apart(a) && lie_apart(b);
   }
 
   // How the operands of a batch of bf16 products lie.

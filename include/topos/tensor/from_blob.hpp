@@ -70,9 +70,8 @@ template <element T, std::size_t Rank, class Pointer, class Deleter>
 }  // namespace detail
 
 /// A tensor over row-major memory of a shape, which may be given in braces, on a device, without a
-/// copy: what is computed from it
-/// reads that memory, and work that updates the tensor in place writes it. Its content has to be
-/// there already, and nobody else may change it.
+/// copy: what is computed from it reads that memory, and work that updates the tensor in place
+/// writes it. Its content has to be there already, and nobody else may change it.
 ///
 /// `deleter(data)` is called when the last tensor, expression and queued work that needs the memory
 /// is gone, on any thread, and must not throw; without one the memory has to outlive them all.

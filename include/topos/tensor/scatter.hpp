@@ -97,8 +97,8 @@ template <operand X, operand I, detail::scalar U>
   shape<rank> extents = base.shape();
   extents[0] = shape<1>(index.shape())[0];
   const device place = base.device().value_or(index.device().value_or(default_device::current()));
-  return scatter_add(x, indices, detail::filled<T>(detail::convert_op<T>{}(update), extents, place),
-                     where);
+  return scatter_add(base, index,
+                     detail::filled<T>(detail::convert_op<T>{}(update), extents, place), where);
 }
 
 }  // namespace topos

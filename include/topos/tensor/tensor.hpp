@@ -110,8 +110,8 @@ class tensor : detail::located_operators<tensor<T, Rank>> {
                        std::source_location where = std::source_location::current()) const;
 
   /// The elements in row-major order. Waits for them. Throws `device_mismatch` if the tensor is
-  /// not on the CPU: see cpu(). Valid as long as a copy of this tensor lives, so
-  /// keep one: not `for (float f : x.cpu().host())`.
+  /// not on the CPU: see cpu(). Valid as long as a copy of this tensor lives, so keep one: not
+  /// `for (float f : x.cpu().host())`.
   [[nodiscard]] std::span<const T> host(
       std::source_location where = std::source_location::current()) const {
     if (device() != topos::cpu()) {
