@@ -129,7 +129,7 @@ TEST(buffer, holds_keep_memory_without_owning_it) {
     EXPECT_FALSE(owner.is_unique()) << "an owner until it is told otherwise";
     EXPECT_FALSE(owner.is_held());
 
-    held.disown(topos::cpu());
+    held.disown_read(0);
     EXPECT_TRUE(owner.is_unique());
     EXPECT_TRUE(owner.is_held());
     EXPECT_EQ(owner.use_count(), 2);
@@ -141,6 +141,39 @@ TEST(buffer, holds_keep_memory_without_owning_it) {
     EXPECT_EQ(memory_stats(topos::cpu()).in_use, before + 1024);
   }
   EXPECT_EQ(memory_stats(topos::cpu()).in_use, before);
+}
+
+TEST(buffer, knows_which_queue_reads_it_since_it_was_written) {
+  const buffer b(topos::cpu(), 8);
+  EXPECT_FALSE(b.is_read_beside(0));
+  {
+    buffer::holds read({b});
+    read.disown_read(3);
+    EXPECT_FALSE(b.is_read_beside(3));
+    EXPECT_TRUE(b.is_read_beside(4));
+
+    buffer::holds again({b});
+    again.disown_read(3);
+    EXPECT_FALSE(b.is_read_beside(3));
+
+    buffer::holds written({b});
+    written.disown_written();
+    EXPECT_FALSE(b.is_read_beside(4)) << "who read it is done when who writes it is";
+
+    buffer::holds elsewhere({b});
+    elsewhere.disown_read(4);
+    buffer::holds both({b});
+    both.disown_read(3);
+    EXPECT_TRUE(b.is_read_beside(3));
+    EXPECT_TRUE(b.is_read_beside(4));
+  }
+  EXPECT_FALSE(b.is_read_beside(0)) << "nobody holds it";
+  {
+    buffer::holds high({b});
+    high.disown_read(1000);
+    EXPECT_TRUE(b.is_read_beside(1000)) << "not told from 1001";
+    EXPECT_TRUE(b.is_read_beside(0));
+  }
 }
 
 TEST(buffer, holds_share_ticket_and_poison) {
@@ -170,7 +203,7 @@ TEST(buffer, adopted_memory_goes_back_to_its_maker_once) {
     EXPECT_EQ(memory_stats(topos::cpu()).in_use, before);
 
     buffer::holds last({first});
-    last.disown(topos::cpu());
+    last.disown_written();
     first = buffer();
     EXPECT_EQ(released, 0);
   }
@@ -189,16 +222,16 @@ TEST(buffer, read_only_memory_is_never_unique) {
 
 TEST(buffer, owners_on_many_threads_leave_one) {
   const buffer shared(topos::cpu(), 8);
-  const auto work = [&] {
+  const auto work = [&](std::size_t queue) {
     for (int round = 0; round < 2000; ++round) {
       const buffer copy = shared;
       buffer::holds held({copy});
-      held.disown(topos::cpu());
+      held.disown_read(queue);
     }
   };
 
-  std::thread first(work);
-  std::thread second(work);
+  std::thread first(work, 0);
+  std::thread second(work, 1);
   first.join();
   second.join();
 

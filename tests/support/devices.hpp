@@ -34,10 +34,6 @@ void on_each_real_device(Body body) {
   });
 }
 
-/// Whether `+=` goes into the same memory while earlier work on it is queued: not on a GPU, on
-/// which copies go beside, since work that others go beside owns its memory until it is done.
-inline bool updates_in_place(const topos::device& d) { return d == topos::cpu(); }
-
 /// Extents that are empty, single, odd, just over a SIMD batch, and beside a kernel's chunk.
 inline const std::vector<topos::index_t>& sizes() {
   static const std::vector<topos::index_t> all{0,  1,  7,    15,   16,   17,   33,

@@ -15,9 +15,8 @@ namespace topos {
 /// queues may overlap. Cheap to copy; copies are the same queue. See queue_scope.
 ///
 /// Tensors may be computed in one queue and used in another: the work that uses them waits for the
-/// work that computes them, and for nothing else. While a device has more than one queue, work
-/// owns the tensors that it uses until it is done, so that writing into one of them takes new
-/// memory more often.
+/// work that computes them, and for nothing else. Writing into one that another queue still reads
+/// takes new memory.
 ///
 /// On the CPU the device's own queue has all cores, and a further one has a thread on one core
 /// (what runs there gives the same bits). On a GPU each is a stream.

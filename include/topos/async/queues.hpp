@@ -295,15 +295,6 @@ inline std::vector<ticket> work_queue::pending_elsewhere(const std::vector<buffe
       if (t.value != 0 && t.queue() != id_ && !detail::is_done(t)) found.push_back(t);
     }
   }
-  if (!shared_) return found;
-  for (const buffer& written : writes) {
-    // Held by work from when the device had one queue, which does not own what it uses.
-    if (!written.is_held()) continue;
-    for (const std::shared_ptr<work_queue>& q : queues::all().on(device_)) {
-      if (q->id() != id_) found.push_back(ticket::of(q->id(), q->submitted()));
-    }
-    break;
-  }
   return found;
 }
 
@@ -345,6 +336,17 @@ struct chosen_queue {
     return *c->lease->queue.lock();
   }
   return queues::all().first(d, where);
+}
+
+/// Whether work that this thread enqueues now may write into memory, and nobody sees the
+/// difference. Throws `runtime_not_started` outside of the runtime's life.
+[[nodiscard]] inline bool may_overwrite(const buffer& b, std::source_location where) {
+  if (!b.is_unique()) return false;
+  if (!b.is_held()) return true;
+  const std::size_t own = queue_of(b.where(), where).id();
+  if (!b.is_read_beside(own)) return true;
+  for (const std::shared_ptr<work_queue>& q : queues::all().on(b.where())) q->reap();
+  return !b.is_read_beside(own);
 }
 
 }  // namespace topos::detail

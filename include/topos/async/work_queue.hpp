@@ -56,10 +56,8 @@ struct ticket {
 /// by whoever waits for them. Before it runs, what other queues have to do to its buffers is done:
 /// a CPU's queue waits on its own thread, a GPU's stream by an event.
 ///
-/// While a device has one queue, work keeps its buffers without owning them, and a GPU's memory is
-/// free for work to come as soon as the last work on it is launched: all is in order. Once it has
-/// several, work owns its buffers until it is done, so that no queue writes what another still
-/// uses.
+/// Work keeps its buffers until it is done, without owning them. While a GPU has one queue, memory
+/// there is free for work to come as soon as the last work on it is launched: all is in order.
 class work_queue {
  public:
   /// The first queue of a device, or (`further`) one beside it: on the CPU one thread on one core.
@@ -151,6 +149,9 @@ class work_queue {
     return worker_ ? worker_->submitted() : submitted_.load(std::memory_order_acquire);
   }
 
+  /// Lets go of what work that is done used. What has failed stays, to tell who waits for it.
+  void reap() { reap(nullptr); }
+
   /// From now on the device has other queues, which are to come `after` what was launched here
   /// before; or it has no other any more.
   void share();
@@ -165,7 +166,8 @@ class work_queue {
   struct launched {
     std::uint64_t number;
     mark end;
-    std::vector<buffer> uses;
+    buffer::holds reads;
+    buffer::holds writes;
     std::unique_ptr<work> what;  // which may have memory of its own, as that of partial results
   };
 
@@ -207,9 +209,8 @@ class work_queue {
     worker_->submit(
         [&](std::uint64_t number, queued& q) {
           for (const buffer& w : q.writes) w.set_ticket(ticket::of(id_, number).value);
-          if (shared_) return;  // another queue may overtake this one
-          q.reads.disown(device_);
-          q.writes.disown(device_);
+          q.reads.disown_read(id_);
+          q.writes.disown_written();
         },
         queued{std::move(what).take(), std::move(others), buffer::holds(std::move(reads)),
                buffer::holds(std::move(writes)), origin});
@@ -239,19 +240,30 @@ class work_queue {
     const std::uint64_t number = submitted_.load(std::memory_order_relaxed) + 1;
     submitted_.store(number, std::memory_order_release);
     for (const buffer& written : writes) written.set_ticket(ticket::of(id_, number).value);
-    run(what, *gpu_, reads, writes, origin, failure);
-    if (!shared_) return reap(&done);
-    try {
-      auto end = std::make_shared<backend::cuda::event>(device_.index());
-      gpu_->record(*end);
-      reads.insert(reads.end(), writes.begin(), writes.end());
-      std::unique_ptr<work> kept = std::move(what).take();
-      const std::lock_guard flight(flight_mutex_);
-      in_flight_.push_back({number, std::move(end), std::move(reads), std::move(kept)});
-    } catch (...) {
-      for (const buffer& written : writes) written.set_poison(current_failure(origin));
+    if (shared_) {
+      launch_kept({number, nullptr, buffer::holds(std::move(reads)),
+                   buffer::holds(std::move(writes)), nullptr},
+                  std::move(what), origin, failure);
+    } else {
+      run(what, *gpu_, reads, writes, origin, failure);
     }
     reap(&done);
+  }
+
+  void launch_kept(launched l, work&& what, const origins& origin,
+                   const std::exception_ptr& failure) {
+    try {
+      l.end = std::make_shared<backend::cuda::event>(device_.index());
+      l.what = std::move(what).take();
+      run(*l.what, *gpu_, l.reads, l.writes, origin, failure);
+      gpu_->record(*l.end);
+      l.reads.disown_read(id_);
+      l.writes.disown_written();
+      const std::lock_guard flight(flight_mutex_);
+      in_flight_.push_back(std::move(l));
+    } catch (...) {
+      for (const buffer& written : l.writes) written.set_poison(current_failure(origin));
+    }
   }
 
   // On buffers, or on what is held of them.
@@ -293,7 +305,7 @@ class work_queue {
   void drain_all() const;
 
   [[nodiscard]] mark mark_of(std::uint64_t number);
-  void reap(std::vector<launched>* done = nullptr);
+  void reap(std::vector<launched>* done);
 
   device device_;
   std::size_t id_;
@@ -356,7 +368,7 @@ inline work_queue::mark work_queue::mark_of(std::uint64_t number) {
   return nullptr;
 }
 
-// Lets go of what work that is done used. What has failed stays, to tell who waits for it.
+// Into `done`, if there is one.
 inline void work_queue::reap(std::vector<launched>* done) {
   std::vector<launched> here;
   std::vector<launched>& over = done != nullptr ? *done : here;

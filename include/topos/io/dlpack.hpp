@@ -155,13 +155,14 @@ struct dlpack_export {
   }
 };
 
-/// Waits for the elements; where nobody else has them, for all that still reads them, too.
+/// Waits for the elements, and where nobody else has them for what still reads them; whether they
+/// may be written now.
 template <element T, std::size_t Rank>
 [[nodiscard]] bool finish_for_export(const tensor<T, Rank>& x) {
   x.block_until_ready();
-  const bool alone = x.memory().is_unique();
-  if (alone) block_until_ready(x.device());
-  return alone;
+  if (!x.memory().is_unique()) return false;
+  block_until_ready(x.device());
+  return !x.memory().is_held();  // by a copy that another device makes
 }
 
 }  // namespace detail

@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
-#include <optional>
 #include <source_location>
 #include <topos/device/device.hpp>
 #include <topos/memory/pool.hpp>
@@ -24,7 +23,8 @@ namespace topos {
 /// writes it, and what that work failed with.
 ///
 /// Every buffer is an owner of its block. Work that is queued holds blocks without owning them
-/// (`holds`), so that who owns a block alone may let later work of the same queue write into it.
+/// (`holds`), and the block knows which queue still reads it: who owns a block alone may let later
+/// work of that queue write into it.
 class buffer {
  public:
   class holds;
@@ -72,19 +72,23 @@ class buffer {
 
   /// How many references there are, those of queued work too.
   [[nodiscard]] long use_count() const noexcept {
-    return static_cast<long>(references() & references_mask);
+    const std::uint64_t now = references();
+    return static_cast<long>(owners_in(now) + held_in(now));
   }
 
-  /// True if this is the only owner of memory that may be written: work that is enqueued on its
-  /// device now may write into it, and nobody sees the difference.
+  /// True if this is the only owner of memory that may be written.
   [[nodiscard]] bool is_unique() const noexcept {
-    return references() >> owners_shift == 1 && !block_->read_only;
+    return owners_in(references()) == 1 && !block_->read_only;
   }
 
   /// True while work is queued that needs the memory.
-  [[nodiscard]] bool is_held() const noexcept {
-    const std::uint64_t now = references();
-    return (now & references_mask) != now >> owners_shift;
+  [[nodiscard]] bool is_held() const noexcept { return held_in(references()) != 0; }
+
+  /// True while work of another queue than this one may read what is there now: what that queue
+  /// read before the last work that writes the memory is done when that is.
+  [[nodiscard]] bool is_read_beside(std::size_t queue) const noexcept {
+    const std::uint64_t reader = reader_in(references());
+    return reader != no_reader && (reader != reader_of(queue) || reader == several_readers);
   }
 
   /// The ticket of the last queued work that writes this; 0: none, the content is there.
@@ -106,12 +110,27 @@ class buffer {
   friend bool operator==(const buffer&, const buffer&) = default;
 
  private:
-  // A block's one counter: all references in its lower half, the owners among them in its upper.
-  static constexpr unsigned owners_shift = 32;
-  static constexpr std::uint64_t references_mask = 0xffffffff;
-  static constexpr std::uint64_t reference = 1;
-  static constexpr std::uint64_t ownership = std::uint64_t{1} << owners_shift;
-  static constexpr std::uint64_t owner = reference | ownership;
+  // A block's one counter: owners, what queued work holds beside them, and in its highest byte the
+  // queue that reads the block since it was written last.
+  static constexpr unsigned held_shift = 28;
+  static constexpr unsigned reader_shift = 56;
+  static constexpr std::uint64_t owner = 1;
+  static constexpr std::uint64_t hold = std::uint64_t{1} << held_shift;
+  static constexpr std::uint64_t counts_mask = (std::uint64_t{1} << reader_shift) - 1;
+  static constexpr std::uint64_t no_reader = 0;
+  static constexpr std::uint64_t several_readers = 255;
+
+  static constexpr std::uint64_t owners_in(std::uint64_t all) { return all & (hold - 1); }
+  static constexpr std::uint64_t held_in(std::uint64_t all) {
+    return (all & counts_mask) >> held_shift;
+  }
+  static constexpr std::uint64_t reader_in(std::uint64_t all) {
+    return held_in(all) == 0 ? no_reader : all >> reader_shift;
+  }
+  // Queues with high numbers are not told from each other.
+  static constexpr std::uint64_t reader_of(std::size_t queue) {
+    return std::min<std::uint64_t>(queue + 1, several_readers);
+  }
 
   struct block {
     block(device where, detail::pool* from, void* d, std::size_t b, std::shared_ptr<void> k,
@@ -149,10 +168,24 @@ class buffer {
   static void release(block* b, std::uint64_t kind) noexcept {
     if (b == nullptr) return;
     // The last reference need not count down: nobody is left to count with it.
-    if (b->references.load(std::memory_order_acquire) == kind ||
-        (b->references.fetch_sub(kind, std::memory_order_acq_rel) & references_mask) == reference) {
+    if ((b->references.load(std::memory_order_acquire) & counts_mask) == kind ||
+        (b->references.fetch_sub(kind, std::memory_order_acq_rel) & counts_mask) == kind) {
       delete b;
     }
+  }
+
+  // Makes an owner's reference one of queued work, for a queue that reads the memory, or that
+  // writes it (no_reader).
+  static void disown(block* b, std::uint64_t reader) noexcept {
+    std::uint64_t now = b->references.load(std::memory_order_relaxed);
+    std::uint64_t next = 0;
+    do {
+      const std::uint64_t before = reader_in(now);
+      const bool alone = reader == no_reader || before == no_reader || before == reader;
+      next = ((now & counts_mask) - owner + hold) | (alone ? reader : several_readers)
+                                                        << reader_shift;
+    } while (!b->references.compare_exchange_weak(now, next, std::memory_order_release,
+                                                  std::memory_order_relaxed));
   }
 
   static block* allocate(device d, std::size_t bytes, std::source_location where) {
@@ -177,31 +210,33 @@ class buffer::holds {
   /// Takes the buffers' places, as an owner for now.
   explicit holds(std::vector<buffer>&& all) noexcept : all_(std::move(all)) {}
   holds(holds&& other) noexcept
-      : all_(std::move(other.all_)), disowned_(std::exchange(other.disowned_, std::nullopt)) {}
+      : all_(std::move(other.all_)), disowned_(std::exchange(other.disowned_, false)) {}
   holds& operator=(holds&&) = delete;
   ~holds() {
     if (!disowned_) return;
-    for (buffer& b : all_) {
-      if (b.where() == *disowned_) release(std::exchange(b.block_, nullptr), reference);
-    }
+    for (buffer& b : all_) release(std::exchange(b.block_, nullptr), hold);
   }
 
-  /// Stops owning the memory on a device, and keeps it. To be called once, where the work can no
-  /// longer be overtaken by work that an owner enqueues from now on.
-  void disown(device d) noexcept {
-    for (const buffer& b : all_) {
-      if (b.block_ != nullptr && b.where() == d)
-        b.block_->references.fetch_sub(ownership, std::memory_order_release);
-    }
-    disowned_ = d;
-  }
+  /// Stops owning the memory, and keeps it for work of a queue that reads it. To be called once,
+  /// where no work that an owner enqueues in that queue from now on can overtake this.
+  void disown_read(std::size_t queue) noexcept { disown_all(reader_of(queue)); }
+
+  /// The same for work that writes it, and whose ticket the memory has.
+  void disown_written() noexcept { disown_all(no_reader); }
 
   [[nodiscard]] auto begin() const noexcept { return all_.begin(); }
   [[nodiscard]] auto end() const noexcept { return all_.end(); }
 
  private:
+  void disown_all(std::uint64_t reader) noexcept {
+    for (const buffer& b : all_) {
+      if (b.block_ != nullptr) disown(b.block_, reader);
+    }
+    disowned_ = true;
+  }
+
   std::vector<buffer> all_;
-  std::optional<device> disowned_;  // of which memory is no longer owned
+  bool disowned_ = false;
 };
 
 /// Adds a buffer to others, if it is not among them.

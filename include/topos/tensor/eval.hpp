@@ -93,7 +93,7 @@ void launch_alone(const Stream& stream, const Plan& plan, const buffer& result,
 template <class First, class... Rest>
 [[nodiscard]] buffer::holds held_results(const First& first, const Rest&... rest) {
   buffer::holds held({first.result.memory(), rest.result.memory()...});
-  held.disown(first.result.device());
+  held.disown_written();
   return held;
 }
 

@@ -205,9 +205,10 @@ class tensor : detail::located_operators<tensor<T, Rank>> {
                             [&](const auto& by) { return divide(a.value, by, a.where); });
   }
 
-  /// Makes this the only holder of its memory, with the same content: a copy where it is shared.
+  /// Makes this the only holder of memory that may be written from here, with the same content: a
+  /// copy where it is shared, or where another queue still reads it.
   void make_unique(std::source_location where = std::source_location::current()) {
-    if (!memory_.is_unique()) *this = tensor(node(), where);
+    if (!detail::may_overwrite(memory_, where)) *this = tensor(node(), where);
   }
 
   /// The buffer that holds the elements, for queued work.
@@ -232,11 +233,11 @@ class tensor : detail::located_operators<tensor<T, Rank>> {
   template <class X, class Make>
   tensor& in_place(const char* name, const X& x, std::source_location where, Make make) {
     if constexpr (detail::scalar<X> || requires { x.memory(); }) {
-      const bool alone = memory_.is_unique();
+      const bool alone = detail::may_overwrite(memory_, where);
       return update(name, alone, make(x), where);
     } else {
       decltype(auto) by = detail::as_node(x);
-      const bool alone = memory_.is_unique();
+      const bool alone = detail::may_overwrite(memory_, where);
       return update(name, alone, make(by), where);
     }
   }

@@ -36,7 +36,7 @@ class tensor_slice : detail::located_operators<tensor_slice<T, Rank, Whole>> {
   /// `shape_mismatch`, `device_mismatch`.
   template <detail::operand_or_scalar X>
   const tensor_slice& operator=(const X& x) const {
-    const bool shared = !of_.memory_.is_unique();
+    const bool shared = !detail::may_overwrite(of_.memory_, where_);
     if constexpr (operand<X>)
       return assign(detail::as_node(x), false, shared);
     else
@@ -68,10 +68,10 @@ class tensor_slice : detail::located_operators<tensor_slice<T, Rank, Whole>> {
   // See tensor::in_place; here a tensor's elements may go elsewhere than they are.
   template <class X, class Make>
   const tensor_slice& in_place(const X& x, Make make) const {
-    const bool shared = !of_.memory_.is_unique();
+    const bool shared = !detail::may_overwrite(of_.memory_, where_);
     if constexpr (operand<X>) {
       decltype(auto) by = detail::as_node(x);
-      const bool alone = of_.memory_.is_unique();
+      const bool alone = detail::may_overwrite(of_.memory_, where_);
       return assign(make(by), alone, shared);
     } else {
       return assign(make(x), !shared, shared);
