@@ -370,6 +370,17 @@ TEST(reduction, errs_by_the_logarithm_of_the_length) {
   });
 }
 
+TEST(reduction, down_columns_adds_in_short_chains) {
+  on_each_device([](topos::device d) {
+    for (const index_t n : {100, 128, 4096}) {
+      const tensor<float, 2> x = topos::full<float, 2>({n, 3}, 0.1F, d);
+      const double expected = static_cast<double>(0.1F) * static_cast<double>(n);
+      for (const float got : values_of(eval(sum(x, 0))))
+        EXPECT_NEAR(got, expected, 3e-7 * expected) << n;
+    }
+  });
+}
+
 TEST(reduction, refuses_axes_that_are_not_there) {
   const auto x = topos::zeros<float, 2>({2, 3});
   const std::string message = refusal<topos::out_of_range>([&] { static_cast<void>(sum(x, 2)); });

@@ -191,6 +191,9 @@ struct reduction_kernel : reduction_pieces {
     return rows_combined(with, from, first + of.r, first + of.past_r, of.c, of.past_c);
   }
 
+  // Rows that a device's thread combines one after the other.
+  static constexpr index_t chain_down = 8;
+
   // Short rows, by halves.
   template <class With, class From>
   static auto rows_combined(const With& with, const From& from, index_t r, index_t past_r,
@@ -221,8 +224,13 @@ struct reduction_kernel : reduction_pieces {
       }
     } else {
       Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), of.c, of.past_c), [&](index_t j) {
-        value_type value = rows.row(r)[j];
-        for (index_t n = 1; n < count; ++n) value = op(value, rows.row(r + n * inner)[j]);
+        value_type value{};
+        for (index_t n = 0; n < count; n += chain_down) {
+          const index_t past = n + chain_down < count ? n + chain_down : count;
+          value_type chain = rows.row(r + n * inner)[j];
+          for (index_t m = n + 1; m < past; ++m) chain = op(chain, rows.row(r + m * inner)[j]);
+          value = n == 0 ? chain : op(value, chain);
+        }
         if (whole) {
           to[j * target.step] = finish(value);
         } else {
