@@ -11,6 +11,7 @@
 #include <tuple>
 #include <vector>
 
+#include "../support/types.hpp"
 #include "numpy_cases.hpp"
 
 namespace provider_test {
@@ -24,6 +25,9 @@ using topos::index_t;
 using topos::tensor;
 using topos::detail::matrix_product;
 using topos::detail::product_of;
+
+using multiplied = support::types<Kokkos::complex<float>, Kokkos::complex<double>, topos::bf16,
+                                  topos::f16, double, float>;
 
 // The product of two stacks of matrices by one provider.
 template <class Backend, class Provider, class T, class A, class B>
@@ -100,22 +104,17 @@ void check_type(topos::device d) {
   }
 }
 
-template <class Backend, class Provider>
-void check_provider(topos::device d) {
+template <class Backend, class Provider, class... T>
+void check_provider(testing::Types<T...>, topos::device d) {
   SCOPED_TRACE(Provider::name);
-  check_type<Backend, Provider, float>(d);
-  check_type<Backend, Provider, double>(d);
-  check_type<Backend, Provider, topos::f16>(d);
-  check_type<Backend, Provider, topos::bf16>(d);
-  check_type<Backend, Provider, Kokkos::complex<float>>(d);
-  check_type<Backend, Provider, Kokkos::complex<double>>(d);
+  (check_type<Backend, Provider, T>(d), ...);
 }
 
 TEST(providers, give_numpys_products) {
   support::on_each_real_device([](topos::device d) {
     topos::backend::visit(d.kind(), [&](auto backend) {
       using type = decltype(backend);
-      std::apply([&](auto... all) { (check_provider<type, decltype(all)>(d), ...); },
+      std::apply([&](auto... all) { (check_provider<type, decltype(all)>(multiplied{}, d), ...); },
                  typename topos::detail::matmul_providers<type>::type{});
     });
   });
