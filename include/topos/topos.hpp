@@ -52,6 +52,7 @@
 #include <topos/tensor/explain.hpp>
 #include <topos/tensor/extremum.hpp>
 #include <topos/tensor/from_blob.hpp>
+#include <topos/tensor/kept_span.hpp>
 #include <topos/tensor/on_ready.hpp>
 #include <topos/tensor/origin.hpp>
 #include <topos/tensor/placement.hpp>

@@ -35,6 +35,18 @@ TEST(tensor, where_it_is_already_shares_its_memory) {
   });
 }
 
+TEST(tensor, that_is_only_returned_keeps_its_elements) {
+  const auto x = support::vector_on<float>(topos::cpu(), {1, 2, 3});
+  float sum = 0;
+  for (const float value : topos::eval(x * 2.0f).host()) sum += value;
+  EXPECT_EQ(sum, 12);
+
+  const auto kept = topos::eval(x * 3.0f).host();
+  const auto other = topos::eval(x * 4.0f).host();
+  EXPECT_EQ(std::vector<float>(kept.begin(), kept.end()), (std::vector<float>{3, 6, 9}));
+  EXPECT_EQ(other[2], 12);
+}
+
 TEST(tensor, is_changed_in_place_where_nobody_else_holds_its_memory) {
   on_each_device([](topos::device d) {
     auto x = support::vector_on(d, support::varied(40'001));

@@ -11,6 +11,7 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <topos/expr/gather.hpp>
 #include <topos/tensor/creation.hpp>
 #include <topos/tensor/tensor.hpp>
 #include <type_traits>
@@ -131,6 +132,10 @@ TEST(tensor, of_an_expression_that_was_moved_from_is_refused) {
     // NOLINTBEGIN(bugprone-use-after-move): what is tested
     EXPECT_THROW(static_cast<void>(eval(twice)), topos::invalid_argument);
     EXPECT_THROW(static_cast<void>(eval(kept + twice)), topos::invalid_argument);
+    auto first = take(x, topos::arange<int>(0, 2, 1, d), 0);
+    const auto taken = std::move(first);
+    EXPECT_EQ(values_of(eval(taken)), (std::vector<float>{1, 2}));
+    EXPECT_THROW(static_cast<void>(eval(first)), topos::invalid_argument);
     // NOLINTEND(bugprone-use-after-move)
   });
 }

@@ -92,6 +92,17 @@ inline void require_no_elements(std::span<const index_t> extents) {
   throw invalid_argument("an expression is used after it was moved from", std::source_location{});
 }
 
+/// Appends the memory that elements of some extents are read from.
+template <class Source>
+void collect_source(const Source& source, std::span<const index_t> extents,
+                    std::vector<buffer>& reads) {
+  if constexpr (requires { source.memory; }) {
+    if (source.memory.data() == nullptr) [[unlikely]]
+      require_no_elements(extents);
+  }
+  source.collect(reads);
+}
+
 /// The elements of a source under a layout: the leaf of an expression.
 ///
 /// A source gives element o of an array: memory, or a function of o. It has `value_type`,
@@ -107,13 +118,7 @@ struct [[nodiscard]] strided_node : lazy, located_operators<strided_node<Source,
 
   [[nodiscard]] const topos::shape<Rank>& shape() const { return where.extents; }
   [[nodiscard]] std::optional<topos::device> device() const { return source.device(); }
-  void collect(std::vector<buffer>& reads) const {
-    if constexpr (requires { source.memory; }) {
-      if (source.memory.data() == nullptr) [[unlikely]]
-        require_no_elements(where.extents);
-    }
-    source.collect(reads);
-  }
+  void collect(std::vector<buffer>& reads) const { collect_source(source, where.extents, reads); }
   /// Tells `layouts` how its leaves lie: see walk_maker.
   template <class Layouts>
   void leaves(Layouts& layouts) const {

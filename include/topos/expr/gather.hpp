@@ -97,8 +97,8 @@ struct [[nodiscard]] gather_node : lazy, located_operators<gather_node<Table, In
     return table.device() ? table.device() : indices.device();
   }
   void collect(std::vector<buffer>& reads) const {
-    table.collect(reads);
-    indices.collect(reads);
+    collect_source(table, in_table.extents, reads);
+    collect_source(indices, in_table.extents, reads);
   }
   template <class Layouts>
   void leaves(Layouts& layouts) const {

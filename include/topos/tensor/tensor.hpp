@@ -18,6 +18,7 @@
 #include <topos/expr/reshape.hpp>
 #include <topos/expr/slice.hpp>
 #include <topos/kernels/map.hpp>
+#include <topos/tensor/kept_span.hpp>
 #include <utility>
 
 namespace topos {
@@ -110,10 +111,10 @@ class tensor : detail::located_operators<tensor<T, Rank>> {
                        std::source_location where = std::source_location::current()) const;
 
   /// The elements in row-major order. Waits for them. Throws `device_mismatch` if the tensor is
-  /// not on the CPU: see cpu(). Valid as long as a copy of this tensor lives, so keep one: not
-  /// `for (float f : x.cpu().host())`.
+  /// not on the CPU: see cpu(). Valid as long as a copy of this tensor lives; of a tensor that is
+  /// only returned the span keeps the memory itself.
   [[nodiscard]] std::span<const T> host(
-      std::source_location where = std::source_location::current()) const {
+      std::source_location where = std::source_location::current()) const& {
     if (device() != topos::cpu()) {
       throw device_mismatch(detail::concat("host: the tensor ", to_string(extents_), " is on ",
                                            device(), "; copy it with .cpu() first"),
@@ -122,6 +123,9 @@ class tensor : detail::located_operators<tensor<T, Rank>> {
     require_held(where);
     block_until_ready();
     return {data(), static_cast<std::size_t>(size())};
+  }
+  [[nodiscard]] kept_span<T> host(std::source_location where = std::source_location::current()) && {
+    return {std::as_const(*this).host(where), memory_};
   }
 
   /// The same elements in the same order under another shape, one of whose extents may be -1: what
