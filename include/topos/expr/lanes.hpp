@@ -213,4 +213,13 @@ template <index_t Count, class T, class Combine>
   }
 }
 
+/// The same of a batch whose lanes change places without memory; `combine` takes batches.
+template <index_t Count, class B, class Combine>
+[[gnu::always_inline]] inline value_t<B> fold_lanes(const B& lanes, const Combine& combine) {
+  if constexpr (Count == 1)
+    return first_lane(lanes);
+  else
+    return fold_lanes<Count / 2>(combine(lanes, turned<Count / 2>(lanes)), combine);
+}
+
 }  // namespace topos::lane

@@ -51,20 +51,21 @@ namespace host_rows {
 template <class Before, class Row>
 inline numbered<typename Row::value_type> find_first(const Row& row, index_t first, index_t last) {
   using T = typename Row::value_type;
-  constexpr index_t some = 256;
+  constexpr std::int32_t some = 256;
   const T best = reduce(typename Before::combine{}, row, first, last);
   // Computed again as it was before: lanes may round otherwise than single values.
   T values[some];
   for (index_t j = first; j < last; j += some) {
-    const index_t count = std::min(some, last - j);
+    const index_t count = std::min<index_t>(some, last - j);
     assign(values, 1, row, j, j + count);
-    bool here = false;
-    for (index_t k = 0; k < count; ++k) {
-      here |= values[k] == best || (values[k] != values[k] && best != best);
+    // Without a branch for each, which compilers make lanes of.
+    auto at = static_cast<std::int32_t>(count);
+    TOPOS_INDEPENDENT_STEPS
+    for (std::int32_t k = 0; k < static_cast<std::int32_t>(count); ++k) {
+      const bool here = values[k] == best || (values[k] != values[k] && best != best);
+      at = std::min(at, here ? k : some);
     }
-    for (index_t k = 0; here && k < count; ++k) {
-      if (values[k] == best || (values[k] != values[k] && best != best)) return {best, j + k};
-    }
+    if (at < count) return {best, j + at};
   }
   return {best, first};
 }

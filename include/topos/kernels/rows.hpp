@@ -180,9 +180,14 @@ inline auto reduce_lanes(const Op& op, const Row& row, index_t first, index_t la
   }
   for (; j + width <= last; j += width) total = op.lanes(total, at(j, lane::all{}));
   if (j < last) total = blended(last - j, op.lanes(total, at(j, last - j)), total);
-  typename Row::value_type values[width];
-  store_lanes(values, total);
-  return lane::fold<width>(values, op);
+  using T = typename Row::value_type;
+  if constexpr (lane::numbers<decltype(total)> && lane::has_turns<T>) {
+    return lane::fold_lanes<width>(total, combine);
+  } else {
+    T values[width];
+    store_lanes(values, total);
+    return lane::fold<width>(values, op);
+  }
 }
 
 template <class Op, class Row>
@@ -256,7 +261,7 @@ inline typename Row::value_type reduce_rest(const Op& op, const Row& row, index_
 template <class Op, class Row>
 inline auto reduce(const Op& op, const Row& row, index_t first, index_t last) {
   return row.is_dense() ? reduce_rest(op, row.dense(), first, last)
-                        : reduce_rest(op, row, first, last);
+                        : reduce_rest(op, Row(row), first, last);
 }
 
 }  // namespace host_rows

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The first lanes of a batch from and to memory, by the masks of AVX2 and AVX-512, and lanes from
-/// places that lie apart.
+/// The first lanes of a batch from and to memory, by the masks of AVX2 and AVX-512; lanes from
+/// places that lie apart, and lanes that change places.
 
 #include <concepts>
 #include <topos/expr/detail/xsimd_lanes.hpp>
@@ -31,6 +31,15 @@ template <class T>
 inline constexpr bool has_gather = false;
 #endif
 
+/// Whether the machine turns lanes of T round without memory.
+#ifdef __AVX2__
+template <class T>
+inline constexpr bool has_turns = std::same_as<T, float> || std::same_as<T, double>;
+#else
+template <class T>
+inline constexpr bool has_turns = false;
+#endif
+
 #ifdef __AVX512F__
 
 static_assert(sizeof(batch<float>) == 64, "topos: xsimd's default lanes are not those of AVX-512");
@@ -49,6 +58,33 @@ batch<T> gather(const T* from, index_t step) {
     return _mm512_i32gather_epi32(places, from, 4);
   else
     return _mm512_i32gather_epi64(_mm512_castsi512_si256(places), from, 8);
+}
+
+/// Lane i of the first `Distance` becomes lane i + Distance.
+template <index_t Distance, class T>
+batch<T> turned(const batch<T>& lanes) {
+  constexpr index_t bytes = Distance * static_cast<index_t>(sizeof(T));
+  constexpr int halves = _MM_SHUFFLE(1, 0, 3, 2);
+  constexpr int neighbours = _MM_SHUFFLE(2, 3, 0, 1);
+  if constexpr (std::same_as<T, float>) {
+    if constexpr (bytes >= 16)
+      return _mm512_shuffle_f32x4(lanes, lanes, bytes == 32 ? halves : neighbours);
+    else
+      return _mm512_permute_ps(lanes, bytes == 8 ? halves : neighbours);
+  } else {
+    if constexpr (bytes >= 16)
+      return _mm512_shuffle_f64x2(lanes, lanes, bytes == 32 ? halves : neighbours);
+    else
+      return _mm512_permute_pd(lanes, 0x55);
+  }
+}
+
+template <class T>
+T first_lane(const batch<T>& lanes) {
+  if constexpr (std::same_as<T, float>)
+    return _mm512_cvtss_f32(lanes);
+  else
+    return _mm512_cvtsd_f64(lanes);
 }
 
 namespace detail {
@@ -86,6 +122,31 @@ void store_masked(T* to, const batch<T>& lanes, index_t count) {
 #elif defined(__AVX2__)
 
 static_assert(sizeof(batch<float>) == 32, "topos: xsimd's default lanes are not those of AVX2");
+
+template <index_t Distance, class T>
+batch<T> turned(const batch<T>& lanes) {
+  constexpr index_t bytes = Distance * static_cast<index_t>(sizeof(T));
+  if constexpr (std::same_as<T, float>) {
+    if constexpr (bytes == 16)
+      return _mm256_permute2f128_ps(lanes, lanes, 1);
+    else
+      return _mm256_permute_ps(lanes,
+                               bytes == 8 ? _MM_SHUFFLE(1, 0, 3, 2) : _MM_SHUFFLE(2, 3, 0, 1));
+  } else {
+    if constexpr (bytes == 16)
+      return _mm256_permute2f128_pd(lanes, lanes, 1);
+    else
+      return _mm256_permute_pd(lanes, 0x5);
+  }
+}
+
+template <class T>
+T first_lane(const batch<T>& lanes) {
+  if constexpr (std::same_as<T, float>)
+    return _mm256_cvtss_f32(lanes);
+  else
+    return _mm256_cvtsd_f64(lanes);
+}
 
 namespace detail {
 /// The lanes before lane `count`.
