@@ -154,9 +154,18 @@ TEST(read_npy, refuses_a_broken_header) {
   EXPECT_TRUE(says(refused(npy_file("{'descr': '<f4")), {"a string that ends"}));
   EXPECT_TRUE(says(refused(npy_file("{'fortran_order': None}")), {"True or False"}));
   EXPECT_TRUE(says(refused(npy_file(dictionary("(1,)") + "x")), {"nothing after '}'"}));
-  for (const char* bad : {"(-1,)", "(1 2)", "(1", "1", "(,)", "(1.0,)", "(x,)", "(1)", "[1]",
-                          "(9223372036854775808,)"}) {
+  for (const char* bad : {"(-1,)", "(1 2)", "(1", "1", "(,)", "(1.0,)", "(x,)", "(L,)", "(1LL,)",
+                          "(1l,)", "(1L)", "(1)", "[1]", "(9223372036854775808,)"}) {
     EXPECT_TRUE(says(refused(npy_file(dictionary(bad))), {"header: expected "})) << bad;
+  }
+}
+
+TEST(read_npy, takes_the_long_extents_of_python_2) {
+  const scratch folder;
+  for (const char* extents : {"(1L, 2L)", "(1L, 2L, )", "(1, 2L)"}) {
+    write_file(folder / "long.npy", npy_file(dictionary(extents)) + std::string(8, '\0'));
+
+    EXPECT_EQ(read_npy<float>(folder / "long.npy").shape, (shape{1, 2})) << extents;
   }
 }
 

@@ -166,6 +166,8 @@ class npy_dictionary {
       if (status != std::errc() || extent < 0) fail("an extent of at most 63 bits");
       extents.push_back(extent);
       position_ += static_cast<std::size_t>(last - first);
+      // So Python 2 wrote numbers of its type long.
+      if (text_.substr(position_).starts_with('L')) ++position_;
       comma = accept(',');
     }
     if (extents.size() == 1 && !comma) fail("a tuple");
