@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <thread>
 #include <topos/async/in_place_scope.hpp>
+#include <topos/async/queue_scope.hpp>
 #include <topos/expr/math.hpp>
 #include <topos/tensor/creation.hpp>
+#include <topos/tensor/eval.hpp>
 #include <vector>
+
+#include "gate.hpp"
 
 namespace in_place_scope_test {
 
@@ -85,6 +90,41 @@ TEST(in_place_scope, poisons_what_fails) {
       .submit({}, {b}, 1, [](const auto&) { throw topos::out_of_range("no such element"); });
 
   EXPECT_THROW(topos::detail::block_until_ready(b), topos::out_of_range);
+}
+
+TEST(in_place_scope, waits_for_no_queue_to_compute_several_results) {
+  const auto x = topos::full<float, 1>({1000}, 2.0f);
+  x.block_until_ready();
+  const support::gate held(topos::detail::queues::all().first(topos::cpu(), {}));
+
+  const topos::in_place_scope scope;
+  const auto [sum, product] = topos::eval(x + 1, x * 3);
+
+  EXPECT_EQ(sum.host()[0], 3.0f);
+  EXPECT_EQ(product.host()[999], 6.0f);
+}
+
+TEST(in_place_scope, waits_for_the_queue_that_reads_what_it_overwrites_alone) {
+  auto x = topos::full<float, 1>({1000}, 2.0f);
+  x.block_until_ready();
+  const topos::queue reader(topos::cpu());
+  const support::gate held(topos::detail::queues::all().first(topos::cpu(), {}));
+  topos::tensor<float, 1> before;
+  std::optional<support::gate> late;
+  {
+    const topos::queue_scope scope(reader);
+    late.emplace(topos::detail::queue_of(topos::cpu(), {}));
+    before = x * 3;
+  }
+  std::thread opens([&] { late->open(); });
+
+  const topos::queue_scope scope(reader);
+  const topos::in_place_scope here;
+  x += 1;
+
+  opens.join();
+  EXPECT_EQ(x.host()[0], 3.0f);
+  EXPECT_EQ(before.host()[0], 6.0f);
 }
 
 }  // namespace in_place_scope_test

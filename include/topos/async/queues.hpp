@@ -298,8 +298,11 @@ inline std::vector<ticket> work_queue::pending_elsewhere(const std::vector<buffe
   return found;
 }
 
-inline void work_queue::drain_all() const {
-  for (const std::shared_ptr<work_queue>& q : queues::all().on(device_)) q->drain();
+inline void work_queue::drain_readers(const buffer& b) const {
+  if (!b.is_held()) return;
+  for (const std::shared_ptr<work_queue>& q : queues::all().on(device_)) {
+    if (b.is_read_by(q->id())) q->drain();
+  }
 }
 
 /// A queue that somebody was lent; the last one gives it back.

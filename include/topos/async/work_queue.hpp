@@ -220,9 +220,7 @@ class work_queue {
   void run_here(const std::vector<buffer>& reads, const std::vector<buffer>& writes,
                 const work& what, const origins& origin) {
     // What is queued may still read what this overwrites.
-    for (const buffer& written : writes) {
-      if (written.is_held()) drain_all();
-    }
+    for (const buffer& written : writes) drain_readers(written);
     const backend::host::stream& stream = caller_ ? *caller_ : worker_->in_place();
     // Without the lock: what is waited for may enqueue work here.
     const std::exception_ptr failure = settle(stream, tickets_of(reads, writes), origin);
@@ -302,7 +300,7 @@ class work_queue {
                                         const std::vector<buffer>& writes);
   std::vector<ticket> pending_elsewhere(const std::vector<buffer>& reads,
                                         const std::vector<buffer>& writes) const;
-  void drain_all() const;
+  void drain_readers(const buffer& b) const;
 
   [[nodiscard]] mark mark_of(std::uint64_t number);
   void reap(std::vector<launched>* done);

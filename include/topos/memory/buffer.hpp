@@ -84,8 +84,14 @@ class buffer {
   /// True while work is queued that needs the memory.
   [[nodiscard]] bool is_held() const noexcept { return held_in(references()) != 0; }
 
-  /// True while work of another queue than this one may read what is there now: what that queue
-  /// read before the last work that writes the memory is done when that is.
+  /// True while work of a queue may read what is there now: what it read before the last work that
+  /// writes the memory is done when that is.
+  [[nodiscard]] bool is_read_by(std::size_t queue) const noexcept {
+    const std::uint64_t reader = reader_in(references());
+    return reader != no_reader && (reader == reader_of(queue) || reader == several_readers);
+  }
+
+  /// The same of any other queue than this one.
   [[nodiscard]] bool is_read_beside(std::size_t queue) const noexcept {
     const std::uint64_t reader = reader_in(references());
     return reader != no_reader && (reader != reader_of(queue) || reader == several_readers);
