@@ -400,6 +400,39 @@ TEST(queue, of_the_users_instance_poisons_and_waits_as_any) {
   EXPECT_THROW(topos::detail::block_until_ready(failed), int);
 }
 
+// Asks for its queue, as what computes with tensors does.
+struct ask {
+  topos::device where;
+  std::atomic<bool>* asks;
+
+  template <class Space, class View>
+  void operator()(const Space& /*space*/, const View& /*y*/) const {
+    *asks = true;
+    for (int i = 0; i < 1000; ++i) std::ignore = current(where);
+  }
+};
+
+TEST(queue, is_made_while_work_that_is_being_launched_asks_for_another) {
+  on_each_device([](topos::device d) {
+    std::atomic<bool> asks{false};
+    std::atomic<bool> done{false};
+    std::thread launches([&] {
+      tensor<float, 1> y({8}, d);
+      while (!done) {
+        topos::enqueue(d, topos::reads(), topos::writes(y), ask{d, &asks});
+        y.block_until_ready();
+        std::this_thread::yield();
+      }
+    });
+    while (!asks) std::this_thread::yield();
+
+    for (int i = 0; i < 100; ++i) std::ignore = queue(d);
+
+    done = true;
+    launches.join();
+  });
+}
+
 // Runs in a process of its own: Kokkos ends once.
 int end_with_work_in_queues() {
   static std::atomic<int> ran{0};

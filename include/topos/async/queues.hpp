@@ -56,14 +56,14 @@ class queues {
 
   /// A queue beside the first one, for one owner until `give_back`.
   [[nodiscard]] std::shared_ptr<work_queue> lend(const device& d, std::source_location where) {
-    const std::lock_guard lock(mutex_);
-    require_runtime(where);
+    std::unique_lock lock(mutex_);
+    work_queue& before = share_first(lock, d, where);
     std::vector<std::size_t>& idle = idle_[d];
     std::shared_ptr<work_queue> q;
     if (idle.empty()) {
-      q = further(d);
+      q = join(std::make_shared<work_queue>(d, new_slot(), true), before);
     } else {
-      q = join(slots_[idle.back()].queue, first(d));
+      q = join(slots_[idle.back()].queue, before);
       idle.pop_back();
     }
     ++lent_[d];
@@ -73,26 +73,29 @@ class queues {
   /// The queue on which a GPU's copies to the host run, or those from it: what comes is not to wait
   /// for what leaves, which waits for its computation.
   [[nodiscard]] work_queue& transfers(const device& d, bool to_host, std::source_location where) {
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     require_runtime(where);
-    const auto found = transfers_.find({d, to_host});
-    if (found != transfers_.end()) return *slots_[found->second].queue;
-    const std::shared_ptr<work_queue> made = further(d);
-    transfers_[{d, to_host}] = made->id();
-    return *made;
+    const std::pair way(d, to_host);
+    if (!transfers_.contains(way)) {
+      work_queue& before = share_first(lock, d, where);
+      if (!transfers_.contains(way)) {
+        transfers_[way] = join(std::make_shared<work_queue>(d, new_slot(), true), before)->id();
+      }
+    }
+    return *slots_[transfers_[way]].queue;
   }
 
   /// A queue on the user's execution-space instance, until `give_back`.
   template <backend::execution_space Space>
   [[nodiscard]] std::shared_ptr<work_queue> adopt(const Space& space, device d,
                                                   std::source_location where) {
-    const std::lock_guard lock(mutex_);
-    require_runtime(where);
-    work_queue& before = first(d);
+    std::unique_lock lock(mutex_);
+    work_queue& before = share_first(lock, d, where);
     const std::size_t id = free_slot();
+    auto q = join(std::make_shared<work_queue>(space, d, id, slots_[id].done), before);
     adopted_.push_back(id);
     ++lent_[d];
-    return join(std::make_shared<work_queue>(space, d, id, slots_[id].done), before);
+    return q;
   }
 
   /// Ends an owner's use of a queue. One on the user's instance ends, once its work is done.
@@ -152,13 +155,33 @@ class queues {
     return *made;
   }
 
-  std::shared_ptr<work_queue> further(const device& d) {
-    work_queue& before = first(d);
-    return join(std::make_shared<work_queue>(d, new_slot(), true), before);
+  // The first queue, which has others from now on. That waits for what it is launching, which may
+  // need the lock: it is let go of meanwhile.
+  work_queue& share_first(std::unique_lock<std::mutex>& lock, const device& d,
+                          std::source_location where) {
+    require_runtime(where);
+    const std::shared_ptr<work_queue> q = slots_[first(d).id()].queue;
+    struct pause {
+      pause(std::unique_lock<std::mutex>& l, int& n) : lock(l), lent(n) {
+        ++lent;  // so that it stays shared
+        lock.unlock();
+      }
+      ~pause() {
+        lock.lock();
+        --lent;
+      }
+      std::unique_lock<std::mutex>& lock;
+      int& lent;
+    };
+    {
+      const pause without(lock, lent_[d]);
+      q->share();
+    }
+    require_runtime(where);
+    return *q;
   }
 
   std::shared_ptr<work_queue> join(std::shared_ptr<work_queue> made, work_queue& before) {
-    before.share();
     made->after(before);
     const device d = made->where();
     if (d.kind() != device_kind::cpu) drain_for_memory(d);
@@ -237,7 +260,6 @@ class queues {
     first_.clear();
     transfers_.clear();
     idle_.clear();
-    lent_.clear();
     adopted_.clear();
   }
 

@@ -323,9 +323,11 @@ class work_queue {
 
 inline void work_queue::share() {
   const std::lock_guard lock(mutex_);
-  if (shared_.exchange(true) || !gpu_) return;
-  history_ = std::make_shared<backend::cuda::event>(device_.index());
-  gpu_->record(*history_);
+  if (gpu_ && !shared_) {
+    history_ = std::make_shared<backend::cuda::event>(device_.index());
+    gpu_->record(*history_);
+  }
+  shared_ = true;
 }
 
 inline void work_queue::after(work_queue& first) {
