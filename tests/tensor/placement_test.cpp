@@ -8,8 +8,10 @@
 #include <cstdint>
 #include <span>
 #include <stdexcept>
+#include <thread>
 #include <topos/async/queue_scope.hpp>
 #include <topos/expr/math.hpp>
+#include <topos/memory/pool.hpp>
 #include <topos/tensor/placement.hpp>
 #include <topos/tensor/reduction.hpp>
 #include <vector>
@@ -106,6 +108,35 @@ TEST(device_put, waits_for_what_another_queue_computes) {
       EXPECT_EQ(values_of(z), std::vector<float>(100'000, 3.0f));
     });
   });
+}
+
+TEST(device_put, to_another_gpu_keeps_what_it_reads_no_longer_than_that) {
+  if (topos::num_gpus() < 2) GTEST_SKIP() << "two GPUs are needed";
+  constexpr index_t n = index_t{1} << 22;
+  auto x = topos::full<float, 1>({n}, 2.0f, topos::gpu(0));
+  x.block_until_ready();
+  topos::empty_cache(topos::gpu(0));
+  topos::set_memory_limit(topos::gpu(0), topos::memory_stats(topos::gpu(0)).in_use);
+
+  const auto y = x.gpu(1);
+  x = {};
+  EXPECT_NO_THROW((x = topos::full<float, 1>({n}, 3.0f, topos::gpu(0))));
+
+  topos::set_memory_limit(topos::gpu(0), 0);
+  EXPECT_EQ(y.item({n - 1}), 2.0f);
+}
+
+TEST(device_put, to_another_gpu_lets_later_work_write_in_place) {
+  if (topos::num_gpus() < 2) GTEST_SKIP() << "two GPUs are needed";
+  auto x = topos::full<float, 1>({1000}, 2.0f, topos::gpu(0));
+  const float* const memory = x.data();
+
+  const auto y = x.gpu(1);
+  while (!y.is_ready()) std::this_thread::yield();
+  x += 1;
+
+  EXPECT_EQ(x.data(), memory);
+  EXPECT_EQ(y.item({999}), 2.0f);
 }
 
 TEST(placement, members_name_where_to) {

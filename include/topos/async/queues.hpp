@@ -43,6 +43,16 @@ class queues {
     return found;
   }
 
+  /// Those whose work may use a device's memory: its own, and those that copy between devices.
+  [[nodiscard]] std::vector<std::shared_ptr<work_queue>> that_use(const device& d) {
+    std::vector<std::shared_ptr<work_queue>> found = on(d);
+    const std::lock_guard lock(mutex_);
+    for (const auto& [way, id] : transfers_) {
+      if (way.first != d) found.push_back(slots_[id].queue);
+    }
+    return found;
+  }
+
   /// The first queue of a device; throws `runtime_not_started` outside of the runtime's life.
   [[nodiscard]] work_queue& first(const device& d, std::source_location where) {
     require_runtime(where);
@@ -148,10 +158,8 @@ class queues {
     auto made = std::make_shared<work_queue>(d, id, false);
     slots_[id].queue = made;
     first_[d] = id;
-    if (d.kind() == device_kind::cpu) {
-      cpu_.store(made.get(), std::memory_order_release);
-      drain_for_memory(d);
-    }
+    if (d.kind() == device_kind::cpu) cpu_.store(made.get(), std::memory_order_release);
+    drain_for_memory(d);
     return *made;
   }
 
@@ -183,13 +191,11 @@ class queues {
 
   std::shared_ptr<work_queue> join(std::shared_ptr<work_queue> made, work_queue& before) {
     made->after(before);
-    const device d = made->where();
-    if (d.kind() != device_kind::cpu) drain_for_memory(d);
     return slots_[made->id()].queue = std::move(made);
   }
 
   // Queued work holds its memory: who asks for it faster than a device computes has to wait. On the
-  // CPU that is from the first queue on, and not for who works one off: for that others may wait.
+  // CPU not who works a queue off: for that others may wait.
   void drain_for_memory(const device& d) {
     pool_of(d).wait_by([this, d] {
       if (d.kind() != device_kind::cpu || !host_worker::works_here()) drain(d);
@@ -198,7 +204,7 @@ class queues {
 
   // Without the lock.
   void drain(const device& d) {
-    for (const std::shared_ptr<work_queue>& q : on(d)) {
+    for (const std::shared_ptr<work_queue>& q : that_use(d)) {
       try {
         q->drain();
       } catch (...) {  // told by the tensors that failed
@@ -370,7 +376,7 @@ struct chosen_queue {
   if (!b.is_held()) return true;
   const std::size_t own = queue_of(b.where(), where).id();
   if (!b.is_read_beside(own)) return true;
-  for (const std::shared_ptr<work_queue>& q : queues::all().on(b.where())) q->reap();
+  for (const std::shared_ptr<work_queue>& q : queues::all().that_use(b.where())) q->reap();
   return !b.is_read_beside(own);
 }
 
