@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <semaphore>
 #include <source_location>
 #include <stdexcept>
@@ -16,6 +17,7 @@
 #include <topos/async/queue_scope.hpp>
 #include <topos/expr/math.hpp>
 #include <topos/tensor/enqueue.hpp>
+#include <topos/tensor/on_ready.hpp>
 #include <topos/tensor/tensor.hpp>
 #include <tuple>
 #include <type_traits>
@@ -398,6 +400,36 @@ TEST(queue, of_the_users_instance_poisons_and_waits_as_any) {
 
   EXPECT_NO_THROW(topos::detail::block_until_ready(used));
   EXPECT_THROW(topos::detail::block_until_ready(failed), int);
+}
+
+// A queue on a GPU's default instance, if one is here.
+template <class Cuda = topos::backend::cuda>
+std::optional<queue> adopted_on_gpu() {
+  if constexpr (topos::backend::compiled_in<Cuda>) {
+    if (topos::num_gpus() != 0) return queue::adopt(typename Cuda::execution_space());
+  }
+  return std::nullopt;
+}
+
+TEST(queue, of_the_users_instance_may_end_with_what_follows_its_work) {
+  std::optional<queue> q = adopted_on_gpu();
+  if (!q) GTEST_SKIP() << "no GPU";
+  std::binary_semaphore dropped{0};
+  auto kept = std::make_shared<int>(1);
+  const std::weak_ptr<int> alive = kept;
+  {
+    const queue_scope scope(*q);
+    auto y = topos::full<float, 1>({topos::index_t{1} << 22}, 2.0f, q->device());
+    for (int i = 0; i < 10; ++i) y = sqrt(y);
+    topos::on_ready(y, [kept, q, &dropped, here = std::this_thread::get_id()](const auto&...) {
+      if (std::this_thread::get_id() != here) dropped.acquire();
+    });
+  }
+  q.reset();
+  kept.reset();
+
+  dropped.release();
+  while (!alive.expired()) std::this_thread::yield();
 }
 
 // Asks for its queue, as what computes with tensors does.

@@ -43,6 +43,16 @@ class host_worker {
     thread_.join();
   }
 
+  /// Ends a worker that one of its own tasks may be the last to have: elsewhere, then.
+  static void end(std::unique_ptr<host_worker> last) noexcept {
+    if (!last || std::this_thread::get_id() != last->thread_.get_id()) return;
+    host_worker* const own = last.release();
+    try {
+      std::thread([own] { delete own; }).detach();
+    } catch (...) {  // no thread is to be had: it stays
+    }
+  }
+
   host_worker(const host_worker&) = delete;
   host_worker& operator=(const host_worker&) = delete;
 

@@ -86,6 +86,7 @@ class work_queue {
       finish();
     } catch (...) {  // nobody is left to be told
     }
+    host_worker::end(std::move(callbacks_));
   }
 
   work_queue(const work_queue&) = delete;
