@@ -31,6 +31,8 @@ struct row_scan_kernel {
   /// for each thread of a team.
   static constexpr index_t host_segments = 8;
   static constexpr index_t device_segments = 256;
+  /// On the host shorter rows of what is quick to compute are scanned straight away.
+  static constexpr index_t segmented = 128;
 
   Target target;
   Rows rows;
@@ -116,6 +118,17 @@ struct row_scan_kernel {
     }
   }
 
+  // A short row, whose neighbours hide the latency of its operations.
+  template <class Row, class To>
+  running scan_straight(const Row& row, To* out) const {
+    running so_far = neutral;
+    for (index_t k = 0; k < columns; ++k) {
+      so_far = op(so_far, static_cast<running>(row[k]));
+      out[k * target.step] = convert_op<result_type>{}(static_cast<value_type>(so_far));
+    }
+    return so_far;
+  }
+
   // The total of a chunk; writes its elements if asked to.
   TOPOS_HOST_BRANCH
   template <class Team>
@@ -126,6 +139,9 @@ struct row_scan_kernel {
     const index_t n = past - c;
     auto* out = target.elements.data + target.start(r) + c * target.step;
     if constexpr (Team::on_host) {
+      if constexpr (decltype(rows.row(r))::is_quick) {
+        if (columns < segmented) return scan_straight(rows.row(r), out);
+      }
       value_type values[map_chunk];
       host_rows::assign(values, 1, rows.row(r), c, past);
       const memory_row<value_type> row{{values}};
