@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -130,6 +131,21 @@ TEST(generators, are_on_a_device_and_read_no_memory) {
     EXPECT_EQ(e.device(), std::optional(d));
     const topos::default_device here(d);
     EXPECT_EQ(topos::eye<float>(2).device(), std::optional(d));
+  });
+}
+
+TEST(eye, has_them_in_rows_of_any_length) {
+  on_each_device([](topos::device d) {
+    for (const index_t columns : {1, 2, 7, 15, 16, 17, 33, 100}) {
+      for (const index_t diagonal : {0, 1, -1, 16, -20, 99}) {
+        const index_t rows = 40;
+        std::vector<float> expected(static_cast<std::size_t>(rows * columns), 0);
+        for (index_t r = std::max<index_t>(0, -diagonal); r < rows && r + diagonal < columns; ++r)
+          expected[static_cast<std::size_t>(r * columns + r + diagonal)] = 1;
+        EXPECT_EQ(values_of(eval(topos::eye<float>(rows, columns, diagonal, d))), expected)
+            << columns << ' ' << diagonal;
+      }
+    }
   });
 }
 

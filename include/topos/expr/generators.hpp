@@ -148,6 +148,29 @@ struct eye_elements {
   KOKKOS_FUNCTION T operator()(index_t o) const {
     return o % columns - o / columns == diagonal ? T(1) : T(0);
   }
+  template <class Count>
+    requires lane::element<T>
+  [[nodiscard]] auto lanes(index_t o, Count /*count*/) const {
+    if (columns < lane::width<T>) [[unlikely]]
+      return one_by_one(o);
+    // Of two rows at most.
+    const index_t row = o / columns;
+    const auto numbers = numbers_from<T>(0);
+    return lane::select(
+        (numbers == lane::splat(one_of(row, o))) | (numbers == lane::splat(one_of(row + 1, o))),
+        lane::splat(T(1)), lane::splat(T(0)));
+  }
+
+ private:
+  // The lane, or one that is not there, which has the one of a row.
+  [[nodiscard]] T one_of(index_t row, index_t o) const {
+    if (diagonal < -row || diagonal >= columns - row) return T(lane::width<T>);
+    const index_t at = row * columns + (row + diagonal) - o;
+    return static_cast<T>(0 <= at && at < lane::width<T> ? at : lane::width<T>);
+  }
+  [[gnu::noinline, gnu::cold]] auto one_by_one(index_t o) const {
+    return lane::generate<T>([&](index_t i) { return (*this)(o + i); });
+  }
 };
 
 }  // namespace detail
