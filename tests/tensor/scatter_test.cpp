@@ -107,6 +107,29 @@ TEST(scatter_add, adds_in_order_on_any_number_of_threads) {
   });
 }
 
+TEST(scatter_add, of_many_rows_of_any_width_adds_each) {
+  for (const index_t width : {1, 3, 40, 500}) {
+    const index_t rows = width == 3 ? 1 : 37;  // fewer than threads, too
+    const index_t count = 60000 / width;
+    std::vector<std::int32_t> named(static_cast<std::size_t>(count));
+    for (std::size_t i = 0; i < named.size(); ++i)
+      named[i] = static_cast<std::int32_t>(i * 7919 % (static_cast<std::size_t>(rows) + 1));
+    const auto in = support::varied<std::int32_t>(count * width);
+    std::vector<std::int32_t> expected(static_cast<std::size_t>(rows * width), 5);
+    for (std::size_t i = 0; i < in.size(); ++i) {
+      const std::size_t to = static_cast<std::size_t>(named[i / static_cast<std::size_t>(width)]) *
+                                 static_cast<std::size_t>(width) +
+                             i % static_cast<std::size_t>(width);
+      if (to < expected.size()) expected[to] += in[i];
+    }
+    on_each_device([&](topos::device d) {
+      const auto x = topos::full<std::int32_t, 2>({rows, width}, 5, d);
+      const auto updates = support::tensor_on<2>(d, {count, width}, in);
+      EXPECT_EQ(values_of(scatter_add(x, vector_on(d, named), updates)), expected) << width;
+    });
+  }
+}
+
 TEST(scatter_add, of_nothing_is_a_copy) {
   on_each_device([](topos::device d) {
     const auto x = topos::ones<float, 2>({2, 3}, d);

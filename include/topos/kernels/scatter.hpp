@@ -3,6 +3,7 @@
 
 /// Rows added to those that indices name, in the order of the indices' list.
 
+#include <algorithm>
 #include <cstdint>
 #include <topos/kernels/map.hpp>
 
@@ -24,10 +25,65 @@ struct named_row {
   }
 };
 
-/// Item i is some places of the order that sorts the rows named: what begins a run of one row adds
-/// all of the run to it, so that no two items write one row.
+/// On the host. Item i walks through all indices, and adds to rows of its own alone, or to columns
+/// of its own where there are enough, so that no two items write one element.
 template <class T, class Row>
-struct scatter_kernel {
+struct scatter_share_kernel {
+  /// Columns that are worth a walk of their own.
+  static constexpr index_t few_columns = 16;
+
+  T* out;
+  const T* updates;
+  const Row* named;
+  index_t count;
+  index_t rows;
+  index_t width;
+  index_t shares;
+
+  [[nodiscard]] bool by_columns() const { return width >= few_columns * shares; }
+  [[nodiscard]] index_t items() const { return shares; }
+  [[nodiscard]] index_t cost() const { return count * ((width + shares - 1) / shares); }
+
+  TOPOS_HOST_BRANCH
+  template <class Team>
+  KOKKOS_FUNCTION void operator()(const Team& /*team*/, index_t i) const {
+    if constexpr (Team::on_host) {
+      const auto begin = [&](index_t of, index_t share) {
+        return of / shares * share + std::min(share, of % shares);
+      };
+      if (by_columns())
+        add(0, rows, begin(width, i), begin(width, i + 1));
+      else
+        add(begin(rows, i), begin(rows, i + 1), 0, width);
+    }
+  }
+
+ private:
+  // Rows [r, past_r) and columns [c, past_c). Which indices name those rows is found without a
+  // branch for each, which would be guessed wrong.
+  void add(index_t r, index_t past_r, index_t c, index_t past_c) const {
+    constexpr index_t some = 256;
+    index_t found[some];
+    for (index_t first = 0; first < count; first += some) {
+      const index_t last = std::min(first + some, count);
+      index_t n = 0;
+      for (index_t p = first; p < last; ++p) {
+        found[n] = p;
+        n += static_cast<index_t>(named[p]) >= r && static_cast<index_t>(named[p]) < past_r;
+      }
+      for (index_t k = 0; k < n; ++k) {
+        T* const to = out + static_cast<index_t>(named[found[k]]) * width;
+        const T* const from = updates + found[k] * width;
+        for (index_t j = c; j < past_c; ++j) to[j] = call(add_op{}, to[j], from[j]);
+      }
+    }
+  }
+};
+
+/// On a device. Item i is some places of the order that sorts the rows named: what begins a run of
+/// one row adds all of the run to it, so that no two items write one row.
+template <class T, class Row>
+struct scatter_run_kernel {
   static constexpr index_t some = 64;
 
   T* out;
@@ -41,16 +97,11 @@ struct scatter_kernel {
   [[nodiscard]] index_t items() const { return (count + some - 1) / some; }
   [[nodiscard]] index_t cost() const { return some * width; }
 
-  TOPOS_HOST_BRANCH
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team& team, index_t i) const {
     const index_t first = i * some;
     const index_t last = first + some < count ? first + some : count;
-    if constexpr (Team::on_host) {
-      for (index_t p = first; p < last; ++p) {
-        if (begins(p)) add_run(p, 0, width);
-      }
-    } else {
+    if constexpr (!Team::on_host) {
       // Threads take places, or columns where there are more of them.
       const index_t across = width < 32 ? 1 : width;
       Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), (last - first) * across),

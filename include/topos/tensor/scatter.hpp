@@ -16,18 +16,27 @@ void add_rows(const tensor<T, Rank>& y, const I& indices, const tensor<T, Rank>&
               std::source_location where) {
   const index_t rows = y.shape()[0];
   const tensor<Row, 1> named(make_node("scatter_add", where, named_row<Row>{rows}, indices), where);
+  const index_t width = y.size() / rows;
+  std::vector<buffer> reads{y.memory(), updates.memory(), named.memory()};  // what it writes, too
+  const auto submit = [&](const auto& kernel) {
+    queue_of(y.device(), where)
+        .submit(
+            std::move(reads), {y.memory()}, updates.size(),
+            [kernel](const auto& stream) {
+              stream.for_each("topos::scatter_add", kernel.items(), kernel.cost(), 0, kernel);
+            },
+            "scatter_add", where);
+  };
+  if (y.device() == cpu()) {
+    const bool small = updates.size() <= backend::host::stream::small_work;
+    const index_t shares = small || in_place_scopes() > 0 ? 1 : backend::host::threads();
+    return submit(scatter_share_kernel<T, Row>{y.data(), updates.data(), named.data(), named.size(),
+                                               rows, width, shares});
+  }
   const tensor<std::int64_t, 1> order = argsort(named, 0, where);
-  const scatter_kernel<T, Row> kernel{y.data(),     updates.data(), named.data(),   order.data(),
-                                      named.size(), rows,           y.size() / rows};
-  // What is written is read, too.
-  queue_of(y.device(), where)
-      .submit(
-          {y.memory(), updates.memory(), named.memory(), order.memory()}, {y.memory()},
-          updates.size(),
-          [kernel](const auto& stream) {
-            stream.for_each("topos::scatter_add", kernel.items(), kernel.cost(), 0, kernel);
-          },
-          "scatter_add", where);
+  reads.push_back(order.memory());
+  submit(scatter_run_kernel<T, Row>{y.data(), updates.data(), named.data(), order.data(),
+                                    named.size(), rows, width});
 }
 
 }  // namespace detail
