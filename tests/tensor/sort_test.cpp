@@ -121,6 +121,97 @@ TEST(sort, of_every_size_is_stable) {
   });
 }
 
+// Elements of some kinds of order: with many that are equal, NaN, infinities and both zeros; all
+// alike; rising; falling; the largest a few apart in each 64; a few above many that are equal.
+template <class T>
+std::vector<T> elements_of_kind(int kind, index_t size, index_t columns) {
+  const std::vector<float> from = support::varied(size);
+  std::vector<T> all(from.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto j = static_cast<index_t>(i) % columns;
+    float v = std::round(from[i] * 40);
+    if (kind == 1) v = 3;
+    if (kind == 2) v = static_cast<float>(j / 50);
+    if (kind == 3) v = static_cast<float>(100 - j / 50);
+    if (kind == 4) v = j % 64 < 5 ? 100 : v;
+    if (kind == 5) v = j % 97 == 5 ? 7 : 0;
+    if constexpr (std::is_integral_v<T>) {
+      const auto whole = static_cast<std::int64_t>(v);
+      all[i] = std::is_same_v<T, bool> ? T(whole > 0) : static_cast<T>(whole);
+    } else {
+      all[i] = T(v);
+      if (kind != 0) continue;
+      if (i % 53 == 7) all[i] = T(std::numeric_limits<float>::quiet_NaN());
+      if (i % 59 == 9) all[i] = T(-std::numeric_limits<float>::quiet_NaN());
+      if (i % 31 == 3) all[i] = T(std::numeric_limits<float>::infinity());
+      if (i % 37 == 4) all[i] = T(-std::numeric_limits<float>::infinity());
+      if (i % 5 == 1) all[i] = T(i % 2 == 0 ? 0.0F : -0.0F);
+    }
+  }
+  return all;
+}
+
+template <class T>
+tensor<T, 2> rows_on(topos::device d, topos::shape<2> extents, const std::vector<T>& values) {
+  if constexpr (std::is_same_v<T, bool>) {  // whose vectors are not of bools
+    const std::vector<std::uint8_t> bytes(values.begin(), values.end());
+    return tensor<T, 2>(tensor_on<2>(d, extents, bytes) != std::uint8_t{0});
+  } else {
+    return tensor_on<2>(d, extents, values);
+  }
+}
+
+template <class T>
+class topk_of : public testing::Test {};
+using chosen_types = support::types<bool, std::int8_t, std::uint64_t, topos::f16, float, double>;
+TYPED_TEST_SUITE(topk_of, chosen_types);
+
+TYPED_TEST(topk_of, few_is_the_start_of_a_stable_sort) {
+  using T = TypeParam;
+  const auto is_nan = [](const T& v) { return v != v; };
+  const auto before = [&](const T& a, const T& b) {
+    return is_nan(a) || is_nan(b) ? is_nan(a) && !is_nan(b) : a > b;
+  };
+  on_each_device([&](topos::device d) {
+    for (const index_t n : {1, 2, 20, 63, 64, 65, 100, 129, 1000, 5000, 70001}) {
+      const index_t rows = n > 5000 ? 1 : 2;
+      for (int kind = 0; kind < (d == topos::cpu() ? 6 : 1); ++kind) {  // the host selects
+        const std::vector<T> in = elements_of_kind<T>(kind, rows * n, n);
+        const tensor<T, 2> x = rows_on<T>(d, {rows, n}, in);
+        std::vector<std::int64_t> order;
+        for (index_t r = 0; r < rows; ++r) {
+          std::vector<std::int64_t> own(static_cast<std::size_t>(n));
+          std::iota(own.begin(), own.end(), 0);
+          const auto at = [&](std::int64_t i) -> T {
+            return in[static_cast<std::size_t>(r * n + i)];
+          };
+          std::stable_sort(own.begin(), own.end(),
+                           [&](std::int64_t i, std::int64_t j) { return before(at(i), at(j)); });
+          order.insert(order.end(), own.begin(), own.end());
+        }
+        for (const index_t k : {index_t{1}, index_t{2}, index_t{10}, index_t{16}, index_t{17},
+                                n / 32, n / 32 + 1, n / 8, n / 8 + 1, n / 4, n / 4 + 1}) {
+          if (k > n) continue;
+          const auto [most, places] = topk(x, k);
+          const auto values = values_of(most);
+          const auto numbers = values_of(places);
+          for (index_t i = 0; i < rows * k; ++i) {
+            const auto e = static_cast<std::size_t>(i);
+            const std::int64_t expected = order[static_cast<std::size_t>(i / k * n + i % k)];
+            ASSERT_EQ(numbers[e], expected) << n << ' ' << k << ' ' << kind << ' ' << i;
+            const T value = in[static_cast<std::size_t>(i / k * n + expected)];
+            const T found = values[e];
+            ASSERT_TRUE(found == value || (is_nan(found) && is_nan(value))) << n << ' ' << k;
+            if constexpr (!std::is_integral_v<T>) {
+              ASSERT_FALSE(found == T(0.0F) && std::signbit(static_cast<double>(found)));
+            }
+          }
+        }
+      }
+    }
+  });
+}
+
 TEST(sort, of_long_rows_sorts_each) {
   on_each_device([](topos::device d) {
     const index_t n = 70001;

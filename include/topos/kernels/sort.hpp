@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <topos/core/promotion.hpp>
 #include <topos/kernels/map.hpp>
+#include <topos/kernels/selection.hpp>
 
 namespace topos::detail {
 
@@ -258,21 +259,27 @@ struct piece_sort_kernel {
     auto* own = reinterpret_cast<number*>(counts + 2 * digits);
     auto* keys = reinterpret_cast<key*>(own + 2 * most);
     team.barrier();
-    fill(team, keys, own, r, c, n);
+    const index_t left = fill(team, keys, own, r, c, n);
     if (numbers == nullptr) own = nullptr;
     sort_keys(team, keyed<key, number>{keys, own},
-              keyed<key, number>{keys + most, own == nullptr ? nullptr : own + most}, n, counts);
+              keyed<key, number>{keys + most, own == nullptr ? nullptr : own + most}, left, counts);
     write(team, keys, own, r, c, n < kept ? n : kept);
   }
 
  private:
+  // The keys of n columns; on the host only those that may be kept, where these are few. Says how
+  // many they are.
   TOPOS_HOST_BRANCH
   template <class Team>
-  KOKKOS_FUNCTION void fill(const Team& team, key* keys, number* own, index_t r, index_t c,
-                            index_t n) const {
+  KOKKOS_FUNCTION index_t fill(const Team& team, key* keys, number* own, index_t r, index_t c,
+                               index_t n) const {
     const auto row = rows.row(r);
     if constexpr (Team::on_host) {
       host_rows::assign(keys, 1, row, c, c + n);
+      if (selects<key>(kept, n)) {
+        const index_t most = piece < columns ? piece : columns;
+        return host_rows::select(keys, own, n, kept, keys + most);
+      }
       for (index_t j = 0; j < n; ++j) own[j] = static_cast<number>(j);
     } else {
       Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), n), [&](index_t j) {
@@ -281,6 +288,7 @@ struct piece_sort_kernel {
       });
       team.barrier();
     }
+    return n;
   }
 
   TOPOS_HOST_BRANCH
