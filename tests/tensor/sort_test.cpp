@@ -174,8 +174,10 @@ TYPED_TEST(topk_of, few_is_the_start_of_a_stable_sort) {
   };
   on_each_device([&](topos::device d) {
     for (const index_t n : {1, 2, 20, 63, 64, 65, 100, 129, 1000, 5000, 70001}) {
+      const bool selects = d == topos::cpu();
+      if (!selects && n > 1000) break;
       const index_t rows = n > 5000 ? 1 : 2;
-      for (int kind = 0; kind < (d == topos::cpu() ? 6 : 1); ++kind) {  // the host selects
+      for (int kind = 0; kind < (selects ? 6 : 1); ++kind) {
         const std::vector<T> in = elements_of_kind<T>(kind, rows * n, n);
         const tensor<T, 2> x = rows_on<T>(d, {rows, n}, in);
         std::vector<std::int64_t> order;
