@@ -59,11 +59,14 @@
 #endif
 
 /// Before a loop whose steps do not depend on each other, and do not throw: has g++ make lanes of
-/// it where it would not by itself, as at -O2.
+/// it where it would not by itself, as at -O2. The other is for steps that depend on each other in
+/// `least` alone, the least of what they compute.
 #if defined(_OPENMP) && defined(__GNUC__) && !defined(__clang__)
 #define TOPOS_INDEPENDENT_STEPS _Pragma("omp simd")
+#define TOPOS_STEPS_TO_LEAST _Pragma("omp simd reduction(min : least)")
 #else
 #define TOPOS_INDEPENDENT_STEPS
+#define TOPOS_STEPS_TO_LEAST
 #endif
 
 namespace topos {

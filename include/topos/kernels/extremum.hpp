@@ -3,6 +3,8 @@
 
 /// Where the first largest or smallest element lies along an axis.
 
+#include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <topos/kernels/detail/column_reducer.hpp>
 #include <topos/kernels/detail/reduction_pieces.hpp>
@@ -59,13 +61,13 @@ inline numbered<typename Row::value_type> find_first(const Row& row, index_t fir
     const index_t count = std::min<index_t>(some, last - j);
     assign(values, 1, row, j, j + count);
     // Without a branch for each, which compilers make lanes of.
-    auto at = static_cast<std::int32_t>(count);
-    TOPOS_INDEPENDENT_STEPS
+    auto least = static_cast<std::int32_t>(count);
+    TOPOS_STEPS_TO_LEAST
     for (std::int32_t k = 0; k < static_cast<std::int32_t>(count); ++k) {
       const bool here = values[k] == best || (values[k] != values[k] && best != best);
-      at = std::min(at, here ? k : some);
+      least = std::min(least, here ? k : some);
     }
-    if (at < count) return {best, j + at};
+    if (least < count) return {best, j + least};
   }
   return {best, first};
 }

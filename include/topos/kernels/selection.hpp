@@ -32,6 +32,7 @@ inline constexpr index_t selection_block = 64;
 template <class Key>
 bool has_any_within(const Key* keys, Key limit) {
   Key least = keys[0];
+  TOPOS_STEPS_TO_LEAST
   for (index_t k = 1; k < selection_block; ++k) least = keys[k] < least ? keys[k] : least;
   return least <= limit;
 }

@@ -60,7 +60,7 @@ batch<T> gather(const T* from, index_t step) {
     return _mm512_i32gather_epi64(_mm512_castsi512_si256(places), from, 8);
 }
 
-/// Lane i of the first `Distance` becomes lane i + Distance.
+/// The first `Distance` lanes become those that come `Distance` after them.
 template <index_t Distance, class T>
 batch<T> turned(const batch<T>& lanes) {
   constexpr index_t bytes = Distance * static_cast<index_t>(sizeof(T));
