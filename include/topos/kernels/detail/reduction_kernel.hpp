@@ -145,12 +145,8 @@ struct reduction_kernel : reduction_pieces {
       });
     } else {
       Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), first, last), [&](index_t o) {
-        value_type value{};
-        for (index_t r = 0; r < reduced; ++r) {
-          const auto row = rows.row(o * reduced + r);
-          for (index_t j = 0; j < columns; ++j) value = r + j == 0 ? row[j] : op(value, row[j]);
-        }
-        write(o, value);
+        const piece_values values = values_of(o, 0);
+        write(o, device_rows::combine_alone(op, values.all.size, values));
       });
     }
   }
@@ -191,9 +187,6 @@ struct reduction_kernel : reduction_pieces {
     return rows_combined(with, from, first + of.r, first + of.past_r, of.c, of.past_c);
   }
 
-  // Rows that a device's thread combines one after the other.
-  static constexpr index_t chain_down = 8;
-
   // Short rows, by halves.
   template <class With, class From>
   static auto rows_combined(const With& with, const From& from, index_t r, index_t past_r,
@@ -224,13 +217,8 @@ struct reduction_kernel : reduction_pieces {
       }
     } else {
       Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), of.c, of.past_c), [&](index_t j) {
-        value_type value{};
-        for (index_t n = 0; n < count; n += chain_down) {
-          const index_t past = n + chain_down < count ? n + chain_down : count;
-          value_type chain = rows.row(r + n * inner)[j];
-          for (index_t m = n + 1; m < past; ++m) chain = op(chain, rows.row(r + m * inner)[j]);
-          value = n == 0 ? chain : op(value, chain);
-        }
+        const value_type value = device_rows::combine_alone(
+            op, count, [&](index_t n) { return rows.row(r + n * inner)[j]; });
         if (whole) {
           to[j * target.step] = finish(value);
         } else {

@@ -81,6 +81,21 @@ KOKKOS_FUNCTION auto combine_over(const Groups& groups, const Op& op, index_t n,
   return result.value;
 }
 
+/// The same by one thread: in chains of eight, so that the error of a sum grows with those.
+template <class Op, class Get>
+KOKKOS_FUNCTION auto combine_alone(const Op& op, index_t n, const Get& get) {
+  using T = decltype(get(n));
+  const index_t length = 8;
+  T result{};
+  for (index_t first = 0; first < n; first += length) {
+    const index_t past = first + length < n ? first + length : n;
+    T chain = get(first);
+    for (index_t i = first + 1; i < past; ++i) chain = op(chain, get(i));
+    result = first == 0 ? chain : T(op(result, chain));
+  }
+  return result;
+}
+
 /// The same by one warp, of fewer values than `for_one_warp`.
 template <bool Quick, class Team, class Op, class Get>
 KOKKOS_FUNCTION auto combine_by_warp(const Team& team, const Op& op, index_t n, const Get& get) {
