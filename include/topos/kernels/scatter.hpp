@@ -48,17 +48,19 @@ struct scatter_share_kernel {
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team& /*team*/, index_t i) const {
     if constexpr (Team::on_host) {
-      const auto begin = [&](index_t of, index_t share) {
-        return of / shares * share + std::min(share, of % shares);
-      };
       if (by_columns())
-        add(0, rows, begin(width, i), begin(width, i + 1));
+        add(0, rows, begin(i, width), begin(i + 1, width));
       else
-        add(begin(rows, i), begin(rows, i + 1), 0, width);
+        add(begin(i, rows), begin(i + 1, rows), 0, width);
     }
   }
 
  private:
+  // Where a share of some rows or columns begins.
+  [[nodiscard]] index_t begin(index_t share, index_t of) const {
+    return of / shares * share + std::min(share, of % shares);
+  }
+
   // Rows [r, past_r) and columns [c, past_c). Which indices name those rows is found without a
   // branch for each, which would be guessed wrong.
   void add(index_t r, index_t past_r, index_t c, index_t past_c) const {
