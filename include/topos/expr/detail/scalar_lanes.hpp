@@ -56,6 +56,10 @@ inline constexpr bool has_masks = false;
 template <class T>
 inline constexpr bool has_gather = false;
 
+/// Whether the machine turns lanes of T round without memory.
+template <class T>
+inline constexpr bool has_turns = false;
+
 /// Whether a sixteen-bit type has lanes, and lanes rounded to it.
 template <class T>
 inline constexpr bool is_half_with_lanes = false;
