@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "../support/folders.hpp"
+#include "../support/types.hpp"
 
 namespace unicode_test {
 
@@ -134,6 +135,8 @@ TEST(word_reader, makes_the_peers_words_of_every_code_point) {
   std::uint64_t expected = 0;
   std::uint32_t lines = 0;
   for (; digests >> std::hex >> first >> expected; ++lines) {
+    // Each block of them is read in the same way: where instructions are slow some are enough.
+    if (support::few_types && lines % 16 != 0) continue;
     std::uint64_t digest = 0xcbf29ce484222325;
     const auto add = [&](char byte) {
       digest = (digest ^ static_cast<unsigned char>(byte)) * 0x100000001b3;
