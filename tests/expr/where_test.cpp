@@ -168,6 +168,26 @@ TEST(map, calls_a_function_of_each_elements_own_type) {
   });
 }
 
+struct type_size {
+  template <class A, class B, class C>
+  KOKKOS_FUNCTION int operator()(A /*a*/, B /*b*/, C /*c*/) const {
+    return static_cast<int>(100 * sizeof(A) + 10 * sizeof(B) + sizeof(C));
+  }
+};
+
+TEST(map, passes_scalars_on_in_their_own_type) {
+  on_each_device([](topos::device d) {
+    const auto x = vector_on<float>(d, {1.5f, 2.5f});
+    const auto n = vector_on<int>(d, {1, 2});
+
+    EXPECT_EQ(values_of(eval(topos::map(scaled_difference{2}, x, 1))), (std::vector<float>{1, 3}));
+    EXPECT_EQ(values_of(eval(topos::map(scaled_difference{2}, 5.f, n))),
+              (std::vector<float>{8, 6}));
+    EXPECT_EQ(values_of(eval(topos::map(type_size{}, x, 2.0, topos::f16(3)))),
+              (std::vector<int>{482, 482}));
+  });
+}
+
 struct throws_of_three {
   int operator()(int n) const { return n == 3 ? throw std::domain_error("three") : n; }
 };

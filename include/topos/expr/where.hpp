@@ -55,22 +55,41 @@ template <operand X, class Low, class High>
                            detail::node_as<T>(low), detail::node_as<T>(high));
 }
 
-/// function(x...) of each element of tensors or expressions that broadcast; each is passed in its
-/// own type, and what the function returns is the result's type.
+namespace detail {
+
+template <class X>
+concept argument = operand<X> || element<X>;
+
+// A scalar keeps its own type: the function, and no other operand, says what it takes.
+template <argument X>
+[[nodiscard]] auto argument_node(const X& x) {
+  if constexpr (operand<X>)
+    return as_node(x);
+  else
+    return constant_node<X>(x);
+}
+
+}  // namespace detail
+
+/// function(x...) of each element of tensors or expressions that broadcast, and of scalars, one of
+/// them an operand; each is passed in its own type, and what the function returns is the result's
+/// type.
 ///
 /// The function is a copyable object without side effects, called in any order and on several
 /// threads at once; for CUDA its operator() is a KOKKOS_FUNCTION. What it throws on the host
 /// becomes the failure of the result. A member `lanes(batches...)` computes several elements at
 /// once on the host, to the same bits.
-template <class Function, operand X, operand Y>
+template <class Function, detail::argument X, detail::argument Y>
+  requires(operand<X> || operand<Y>)
 [[nodiscard]] auto map(const Function& function, const X& x, const Y& y,
                        std::source_location where = std::source_location::current()) {
-  return detail::make_node("map", where, function, detail::as_node(x), detail::as_node(y));
+  return detail::make_node("map", where, function, detail::argument_node(x),
+                           detail::argument_node(y));
 }
-template <class Function, operand... X>
-  requires(sizeof...(X) > 0)
+template <class Function, detail::argument... X>
+  requires(operand<X> || ...)
 [[nodiscard]] auto map(const Function& function, const X&... x) {
-  return detail::make_node("map", {}, function, detail::as_node(x)...);
+  return detail::make_node("map", {}, function, detail::argument_node(x)...);
 }
 
 }  // namespace topos
