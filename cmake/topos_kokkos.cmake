@@ -66,6 +66,11 @@ function(topos_add_kokkos source)
   endif()
   set(CMAKE_CXX_STANDARD 20)
   set(CMAKE_CXX_EXTENSIONS OFF)
+  # Its files take longer to parse than to compile: together a fifth of that, by nvcc too.
+  if(NOT DEFINED CMAKE_UNITY_BUILD)
+    set(CMAKE_UNITY_BUILD ON)
+    set(CMAKE_UNITY_BUILD_BATCH_SIZE 16)
+  endif()
   # A GPU build links the toolkit's stub of the driver's library where there is no driver.
   add_subdirectory("${source}" "${CMAKE_BINARY_DIR}/kokkos" EXCLUDE_FROM_ALL SYSTEM)
   get_directory_property(version DIRECTORY "${source}" DEFINITION Kokkos_VERSION)
