@@ -9,6 +9,7 @@
 #include <topos/expr/split.hpp>
 #include <topos/tensor/concatenate.hpp>
 #include <topos/tensor/reduction.hpp>
+#include <tuple>
 #include <vector>
 
 #include "../support/devices.hpp"
@@ -64,6 +65,23 @@ TEST(concatenate, takes_expressions) {
     EXPECT_EQ(values_of(stack({x.slice(1), x.slice(0)})), (std::vector<int>{3, 4, 1, 2}));
     EXPECT_EQ(values_of(stack({topos::max(x, 0), topos::max(x, 0)})),
               (std::vector<int>{3, 4, 3, 4}));
+  });
+}
+
+TEST(concatenate, of_several_types_takes_a_tuple) {
+  on_each_device([](topos::device d) {
+    const auto x = tensor_on<2>(d, {2, 2}, std::vector<int>{1, 2, 3, 4});
+    const auto half = tensor_on<2>(d, {1, 2}, std::vector<double>{0.5, 1.5});
+
+    const tensor<double, 2> y = concatenate(std::tuple{x, x * 2, half});
+    EXPECT_EQ(values_of(y), (std::vector<double>{1, 2, 3, 4, 2, 4, 6, 8, 0.5, 1.5}));
+    EXPECT_EQ(y.device(), d);
+    EXPECT_EQ(values_of(concatenate(std::tie(x, x), -1)),
+              (std::vector<int>{1, 2, 1, 2, 3, 4, 3, 4}));
+    EXPECT_EQ(values_of(stack(std::tuple{x, topos::ones<int, 2>({2, 2}, d) - x}, 2)),
+              (std::vector<int>{1, 0, 2, -1, 3, -2, 4, -3}));
+    EXPECT_THROW(static_cast<void>(concatenate(std::tuple{x, half}, 1)), topos::shape_mismatch);
+    EXPECT_THROW(static_cast<void>(stack(std::tuple{x, half})), topos::shape_mismatch);
   });
 }
 

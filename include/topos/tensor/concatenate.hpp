@@ -4,13 +4,39 @@
 /// Joining tensors.
 
 #include <initializer_list>
+#include <optional>
 #include <span>
+#include <topos/core/promotion.hpp>
 #include <topos/tensor/tensor.hpp>
+#include <tuple>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace topos {
 
 namespace detail {
+
+// What is joined: expressions of one type in a vector, or of several in a tuple. The latter have
+// one element type all the same, that which theirs promote to.
+template <class Nodes>
+struct joined_nodes;
+template <expression E>
+struct joined_nodes<std::vector<E>> {
+  using value_type = typename E::value_type;
+  static constexpr std::size_t rank = E::rank;
+};
+template <expression E, expression... More>
+struct joined_nodes<std::tuple<E, More...>> : joined_nodes<std::vector<E>> {
+  static_assert(((More::rank == E::rank) && ...), "topos: joined tensors have one rank");
+};
+
+template <class... T>
+struct promoted;
+template <class T>
+struct promoted<T> : std::type_identity<T> {};
+template <class A, class B, class... More>
+struct promoted<A, B, More...> : promoted<promote_t<A, B>, More...> {};
 
 template <operand X>
 [[nodiscard]] std::vector<node_t<X>> nodes_of(std::span<const X> parts) {
@@ -19,106 +45,137 @@ template <operand X>
   for (const X& part : parts) nodes.push_back(as_node(part));
   return nodes;
 }
+template <class... X>
+[[nodiscard]] auto nodes_of(const std::tuple<X...>& parts) {
+  using T = typename promoted<value_of_t<std::decay_t<X>>...>::type;
+  return std::apply([](const auto&... part) { return std::tuple{node_as<T>(part)...}; }, parts);
+}
+
+template <class E, class Body>
+void for_each_node(const std::vector<E>& nodes, const Body& body) {
+  for (const E& node : nodes) body(node);
+}
+template <class... E, class Body>
+void for_each_node(const std::tuple<E...>& nodes, const Body& body) {
+  std::apply([&](const E&... node) { (body(node), ...); }, nodes);
+}
 
 /// Throws unless expressions are on one device and of one shape, but for axis `but`. Returns the
-/// device.
-template <expression E>
-device require_alike(const char* name, const std::vector<E>& parts, std::size_t but,
-                     std::source_location where) {
-  if (parts.empty()) throw invalid_argument(concat(name, ": no tensors"), where);
-  const shape<E::rank> first = parts[0].shape();
-  const device d = parts[0].device().value_or(default_device::current());
-  for (const E& part : parts) {
-    shape<E::rank> expected = first;
-    if (but < E::rank) expected[but] = part.shape()[but];
-    if (part.shape() != expected) {
+/// shape of the first, and the device.
+template <class Nodes>
+auto require_alike(const char* name, const Nodes& nodes, std::size_t but,
+                   std::source_location where) {
+  constexpr std::size_t rank = joined_nodes<Nodes>::rank;
+  std::optional<shape<rank>> first;
+  std::optional<device> d;
+  for_each_node(nodes, [&](const auto& node) {
+    if (!first) first = node.shape();
+    shape<rank> expected = *first;
+    if (but < rank) expected[but] = node.shape()[but];
+    if (node.shape() != expected) {
       throw shape_mismatch(
-          concat(name, ": ", to_string(first), " and ", to_string(part.shape()), " differ",
-                 but < E::rank ? concat(" beyond axis ", but) : std::string()),
+          concat(name, ": ", to_string(*first), " and ", to_string(node.shape()), " differ",
+                 but < rank ? concat(" beyond axis ", but) : std::string()),
           where);
     }
-    if (const device other = part.device().value_or(d); other != d) {
-      throw device_mismatch(concat(name, ": one tensor is on ", d, ", another on ", other,
+    const std::optional<device> other = node.device();
+    if (other && d && *other != *d) {
+      throw device_mismatch(concat(name, ": one tensor is on ", *d, ", another on ", *other,
                                    "; move one of them with device_put first"),
                             where);
     }
-  }
-  return d;
+    if (other) d = other;
+  });
+  if (!first) throw invalid_argument(concat(name, ": no tensors"), where);
+  return std::pair(*first, d.value_or(default_device::current()));
 }
 
-template <operand X>
-[[nodiscard]] auto concatenated(std::span<const X> all, index_t axis, std::source_location where) {
-  constexpr std::size_t rank = node_t<X>::rank;
+template <class Nodes>
+[[nodiscard]] auto concatenated(const Nodes& nodes, index_t axis, std::source_location where) {
+  constexpr std::size_t rank = joined_nodes<Nodes>::rank;
   const std::size_t along = checked_axis("concatenate", axis, rank, where);
-  const auto parts = nodes_of(all);
-  const device d = require_alike("concatenate", parts, along, where);
-  shape<rank> extents = parts[0].shape();
+  auto [extents, d] = require_alike("concatenate", nodes, along, where);
   extents[along] = 0;
-  for (const auto& part : parts) {
-    if (__builtin_add_overflow(extents[along], part.shape()[along], &extents[along])) {
+  for_each_node(nodes, [&, &whole = extents](const auto& node) {
+    if (__builtin_add_overflow(whole[along], node.shape()[along], &whole[along])) {
       throw shape_mismatch(
           concat("concatenate: axis ", axis, " of the result does not fit 63 bits"), where);
     }
-  }
-  tensor<value_of_t<X>, rank> result(extents, d, where);
+  });
+  tensor<typename joined_nodes<Nodes>::value_type, rank> result(extents, d, where);
   layout<rank> place = layout<rank>::dense(extents);
-  for (const auto& part : parts) {
-    place.extents = part.shape();
-    map(part, result.memory(), place, where);
-    place.offset += part.shape()[along] * place.strides[along];
-  }
+  for_each_node(nodes, [&](const auto& node) {
+    place.extents = node.shape();
+    map(node, result.memory(), place, where);
+    place.offset += node.shape()[along] * place.strides[along];
+  });
   return result;
 }
 
-template <operand X>
-[[nodiscard]] auto stacked(std::span<const X> all, index_t axis, std::source_location where) {
-  constexpr std::size_t rank = node_t<X>::rank;
+template <class Nodes>
+[[nodiscard]] auto stacked(const Nodes& nodes, index_t axis, std::source_location where) {
+  constexpr std::size_t rank = joined_nodes<Nodes>::rank;
   const std::size_t along = checked_axis("stack", axis, rank + 1, where);
-  const auto parts = nodes_of(all);
-  const device d = require_alike("stack", parts, rank, where);
-  const shape<rank> part_extents = parts[0].shape();
+  const auto [part_extents, d] = require_alike("stack", nodes, rank, where);
+  index_t count = 0;
+  for_each_node(nodes, [&](const auto& /*node*/) { ++count; });
   shape<rank + 1> extents{};
   for (std::size_t i = 0; i <= rank; ++i) {
-    extents[i] =
-        i == along ? static_cast<index_t>(parts.size()) : part_extents[i - (i > along ? 1 : 0)];
+    extents[i] = i == along ? count : part_extents[i - (i > along ? 1 : 0)];
   }
-  tensor<value_of_t<X>, rank + 1> result(extents, d, where);
+  tensor<typename joined_nodes<Nodes>::value_type, rank + 1> result(extents, d, where);
   const layout<rank + 1> whole = layout<rank + 1>::dense(extents);
   index_t number = 0;
-  for (const auto& part : parts)
-    map(part, result.memory(), pick_view<rank>{along, number++}(whole), where);
+  for_each_node(nodes, [&](const auto& node) {
+    map(node, result.memory(), pick_view<rank>{along, number++}(whole), where);
+  });
   return result;
 }
 
 }  // namespace detail
 
-/// Operands of one type, tensors or expressions, one after the other along an axis, as a new
-/// tensor; returns at once. Throws `invalid_argument` without any, `shape_mismatch` where the other
-/// axes differ, `out_of_range` for the axis, and `device_mismatch`.
+/// Operands, tensors or expressions, one after the other along an axis, as a new tensor; returns at
+/// once. Those of one type come in braces or in a vector, those of several in a tuple,
+/// `concatenate(std::tuple{x, x * 2})`; their elements promote as in an operation. Throws
+/// `invalid_argument` without any, `shape_mismatch` where the other axes differ, `out_of_range` for
+/// the axis, and `device_mismatch`.
 template <operand X>
   requires(detail::node_t<X>::rank > 0)
 [[nodiscard]] auto concatenate(std::initializer_list<X> parts, index_t axis = 0,
                                std::source_location where = std::source_location::current()) {
-  return detail::concatenated<X>({parts.begin(), parts.size()}, axis, where);
+  return detail::concatenated(detail::nodes_of(std::span<const X>(parts)), axis, where);
 }
 template <operand X>
   requires(detail::node_t<X>::rank > 0)
 [[nodiscard]] auto concatenate(const std::vector<X>& parts, index_t axis = 0,
                                std::source_location where = std::source_location::current()) {
-  return detail::concatenated<X>(parts, axis, where);
+  return detail::concatenated(detail::nodes_of(std::span<const X>(parts)), axis, where);
+}
+template <class... X>
+  requires(operand<std::decay_t<X>>&&...)
+&&((detail::node_t<std::decay_t<X>>::rank > 0) && ...)
+    [[nodiscard]] auto concatenate(const std::tuple<X...>& parts, index_t axis = 0,
+                                   std::source_location where = std::source_location::current()) {
+  return detail::concatenated(detail::nodes_of(parts), axis, where);
 }
 
-/// Operands of one type and shape beside each other along a new axis, which is axis `axis` of the
-/// result; returns at once. Throws as `concatenate`.
+/// Operands of one shape beside each other along a new axis, which is axis `axis` of the result;
+/// given, and throws, as those of `concatenate`; returns at once.
 template <operand X>
 [[nodiscard]] auto stack(std::initializer_list<X> parts, index_t axis = 0,
                          std::source_location where = std::source_location::current()) {
-  return detail::stacked<X>({parts.begin(), parts.size()}, axis, where);
+  return detail::stacked(detail::nodes_of(std::span<const X>(parts)), axis, where);
 }
 template <operand X>
 [[nodiscard]] auto stack(const std::vector<X>& parts, index_t axis = 0,
                          std::source_location where = std::source_location::current()) {
-  return detail::stacked<X>(parts, axis, where);
+  return detail::stacked(detail::nodes_of(std::span<const X>(parts)), axis, where);
+}
+template <class... X>
+  requires(operand<std::decay_t<X>>&&...)
+[[nodiscard]] auto stack(const std::tuple<X...>& parts, index_t axis = 0,
+                         std::source_location where = std::source_location::current()) {
+  return detail::stacked(detail::nodes_of(parts), axis, where);
 }
 
 }  // namespace topos
