@@ -42,7 +42,8 @@ inline void when_ready(const buffer& b, std::function<void(std::exception_ptr)> 
 }  // namespace detail
 
 /// Blocks until all that was enqueued on a device so far is done. What failed is told by the
-/// tensors that it should have computed.
+/// tensors that it should have computed. Throws what the device itself reports, and `error` inside
+/// of queued work.
 inline void block_until_ready(const device& d) {
   for (const auto& q : detail::queues::all().on(d)) q->drain();
 }

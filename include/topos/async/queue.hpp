@@ -43,7 +43,8 @@ class queue {
   [[nodiscard]] topos::device device() const noexcept { return device_; }
 
   /// Blocks until all that was enqueued here so far is done. What failed is told by the tensors
-  /// that it should have computed.
+  /// that it should have computed. Throws what the device itself reports, and `error` inside of
+  /// queued work.
   void block_until_ready() const {
     if (const auto q = lease_->queue.lock()) q->drain();
   }

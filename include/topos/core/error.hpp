@@ -21,8 +21,8 @@ struct failure_origin {
 
 /// The base of all that topos throws: `what()` says which operation failed, what it got, what it
 /// expected and what to do; `where()` is the user's line that asked for it, 0 of no file where that
-/// is not known: in ==, in << to a stream, in operators of two expressions, with more arguments
-/// than are counted, and of what was moved from.
+/// is not known: in == and != of operands of two types, in operators of a user's own operands, in
+/// << to a stream, with more arguments than are counted, and of what was moved from.
 class error : public std::runtime_error {
  public:
   explicit error(const std::string& message,

@@ -233,7 +233,8 @@ class pools {
 }
 
 /// Bounds what tensors on a device may hold, in bytes; 0 takes the bound away. What is in use
-/// already stays; the next allocation over the bound throws `out_of_memory`.
+/// already stays; an allocation over the bound waits for queued work that holds memory of the
+/// device, and throws `out_of_memory` if that was not enough.
 inline void set_memory_limit(const device& d, std::size_t bytes) {
   detail::pool_of(d).set_limit(bytes);
 }

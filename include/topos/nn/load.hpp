@@ -34,7 +34,7 @@ concept module = requires(M& m, const detail::any_visitor& visit) {
   m.parameters(visit);
 };
 
-/// A file of named tensors, io::safetensors for one: `names()` is a range of strings, `at(name)`
+/// A file of named tensors, `safetensors` for one: `names()` is a range of strings, `at(name)`
 /// has `dtype`, `shape` and `bytes`.
 template <class S>
 concept tensor_source = requires(const S& source, const std::string& name) {

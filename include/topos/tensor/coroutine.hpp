@@ -32,8 +32,8 @@ class tensor_awaiter {
 }  // namespace detail
 
 /// Suspends a coroutine until the tensor is computed, gives the tensor, and rethrows what its
-/// computation failed with. The coroutine goes on at once where the tensor is ready, and else on a
-/// thread that works the tensor's queue off: see on_ready for what it may do there.
+/// computation failed with. The coroutine goes on at once where the tensor is ready, and else where
+/// on_ready calls back: see there for what it may do.
 template <element T, std::size_t Rank>
 [[nodiscard]] detail::tensor_awaiter<T, Rank> operator co_await(tensor<T, Rank> x) {
   return detail::tensor_awaiter<T, Rank>(std::move(x));

@@ -122,9 +122,10 @@ template <element... T, std::size_t... Rank>
 /// launch any pattern, and call libraries.
 ///
 /// On the CPU it is called on the queue's thread (inside of an in_place_scope on this one, with an
-/// instance of one thread); on a GPU on this thread, and what it launches runs later. What it
-/// throws poisons the tensors that it writes; if one of its tensors has failed, it is not called,
-/// and all that it writes fail likewise. An exception may not leave a kernel that it launches.
+/// instance of one thread; in a queue of `queue::adopt` on this one); on a GPU on this thread, and
+/// what it launches runs later. What it throws poisons the tensors that it writes; if one of its
+/// tensors has failed, it is not called, and all that it writes fail likewise. An exception may not
+/// leave a kernel that it launches.
 ///
 /// A tensor that shares its memory with another, or with what is read, gets memory of its own
 /// first, with its content: what is written is seen through it alone.

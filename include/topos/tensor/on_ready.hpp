@@ -14,8 +14,9 @@ namespace topos {
 /// Calls `callback(failure)` once: when the tensor is computed, with null or with what its
 /// computation failed with. Returns at once, but where the tensor is ready it is called before.
 ///
-/// It is called on a thread that works the tensor's queue off, and holds that up: on the CPU it
-/// must not wait for work that is still queued, which throws. It may enqueue work. What it throws
+/// On the CPU it is called on the thread that works the tensor's queue off, which it holds up: it
+/// must not wait for work that is still queued, which throws. On a GPU it is called on a thread for
+/// callbacks, and holds up those after it. It may enqueue work. What it throws
 /// is dropped. It has to be copyable.
 template <element T, std::size_t Rank, std::invocable<std::exception_ptr> Callback>
 void on_ready(const tensor<T, Rank>& x, Callback callback) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Moving tensors: the only way data crosses devices.
+/// Moving tensors between devices.
 
 #include <algorithm>
 #include <array>
@@ -72,8 +72,9 @@ inline void copy_from_host(const buffer& to, std::size_t byte_offset, const void
 }  // namespace detail
 
 /// The tensor on a device: itself, without a copy, if it is there already. A copy to the CPU
-/// returns at once, if it has no more than 256 MiB; a copy to a GPU blocks until the source is
-/// computed and read, and goes on beside what the GPU computes. What comes to the CPU lies in
+/// returns at once, if it has no more than 256 MiB; a copy from the CPU to a GPU blocks until
+/// the source is computed and read, and goes on beside what the GPU computes; one between GPUs
+/// returns at once. What comes to the CPU lies in
 /// pinned memory, which memory_stats does not count. See transfer_guard.
 template <element T, std::size_t Rank>
 [[nodiscard]] tensor<T, Rank> device_put(

@@ -23,9 +23,9 @@ struct transfer_forbidden : error {
       : error(message, where) {}
 };
 
-/// While it lives, copies between devices that this thread asks for are counted, and allowed,
-/// logged or forbidden: then the call that asks throws `transfer_forbidden`. Scopes nest; the
-/// innermost one decides.
+/// While it lives, copies between devices that this thread asks for are allowed or
+/// logged, and counted; or forbidden: then the call that asks throws `transfer_forbidden`. Scopes
+/// nest; the innermost one decides.
 ///
 /// Counted is every copy of elements from one device to another, and of host memory to a GPU:
 /// device_put, to, cpu and gpu that do copy, from_host to a GPU, and printing and item of a GPU's
