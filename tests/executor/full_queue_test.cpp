@@ -4,8 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <span>
 #include <stop_token>
+#include <thread>
 #include <topos/executor/batcher.hpp>
 #include <vector>
 
@@ -31,6 +33,38 @@ TEST(full_queue, sheds_nothing_for_what_will_not_run) {
   EXPECT_TRUE(b.drain());
   EXPECT_EQ(waiting.get(), 2);
   EXPECT_EQ(b.stats().shed, 0U);
+}
+
+// They fill each place that comes free, and a request needs all of them at once.
+TEST(full_queue, lets_a_request_in_among_those_who_submit_all_the_time) {
+  topos::batcher<int, int> b(twice, {.max_batch_size = 2, .queue_capacity = 4});
+  std::atomic<bool> served{false};
+  const auto submits = [&] {
+    for (auto last = b.submit(0); !served; last = b.submit(0)) continue;
+  };
+  std::vector<std::jthread> others;
+  for (int i = 0; i < 3; ++i) others.emplace_back(submits);
+
+  std::vector<int> results;
+  for (const int r : b.map(std::vector<int>{1, 2, 3, 4}, {.request_size = 4})) results.push_back(r);
+  served = true;
+
+  EXPECT_EQ(results, (std::vector<int>{2, 4, 6, 8}));
+}
+
+TEST(full_queue, sheds_for_a_request_that_waits_too) {
+  topos::batcher<int, int> b(
+      twice, {.max_batch_size = 2, .queue_capacity = 4, .full = topos::when_full::shed_oldest});
+  std::atomic<bool> served{false};
+  std::jthread other([&] {
+    for (auto last = b.submit(0); !served; last = b.submit(0)) continue;
+  });
+
+  std::vector<int> results;
+  for (const int r : b.map(std::vector<int>{1, 2, 3, 4}, {.request_size = 4})) results.push_back(r);
+  served = true;
+
+  EXPECT_EQ(results, (std::vector<int>{2, 4, 6, 8}));
 }
 
 // It has a member of a tensor's, and not the others.

@@ -43,10 +43,12 @@ TEST(executor_options, refuse_what_nothing_could_run_with) {
   EXPECT_EQ(refusal(options{.time = nullptr}), "executor options: time must not be null");
 }
 
-TEST(request_options, refuse_requests_of_nothing) {
+TEST(request_options, refuse_what_no_request_could_be_made_with) {
   EXPECT_EQ(refusal(topos::request_options{}), "none");
   EXPECT_EQ(refusal(topos::request_options{.request_size = 0}),
             "request options: request_size must be at least 1");
+  EXPECT_EQ(refusal(topos::request_options{.progress = {.time = nullptr}}),
+            "request options: progress.time must not be null");
 }
 
 }  // namespace options_test

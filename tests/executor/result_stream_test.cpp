@@ -245,6 +245,21 @@ TEST(result_stream, throws_what_the_generator_threw_after_what_came_before) {
   EXPECT_EQ(b.stats().batch_sizes, (histogram{{32, 2}, {6, 1}}));
 }
 
+TEST(result_stream, gives_results_where_its_bar_cannot_be_drawn) {
+  struct : std::streambuf {
+  } takes_nothing;
+  std::ostream out(&takes_nothing);
+  out.exceptions(std::ios::badbit | std::ios::failbit);
+  batcher b(twice_or_throw);
+
+  std::vector<int> results;
+  for (const int r : b.map(std::vector<int>{1, 2},
+                           {.request_size = 1, .show_progress = true, .progress = {.out = &out}}))
+    results.push_back(r);
+
+  EXPECT_EQ(results, (std::vector<int>{2, 4}));
+}
+
 TEST(result_stream, of_a_generator_that_throws_at_once_has_no_results) {
   batcher b(twice);
   auto results = b.map([]() -> std::optional<int> { throw std::runtime_error("nothing"); });

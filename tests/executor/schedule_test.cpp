@@ -201,6 +201,37 @@ TEST(schedule, shares_the_replicas_by_cost) {
             (std::vector<std::string>{"D", "c", "c", "c", "D", "c", "c", "c", "D", "c", "c", "c"}));
 }
 
+TEST(schedule, lets_what_costs_nothing_take_turns_with_the_rest) {
+  topos::manual_time time;
+  schedule work(time, 1);
+  const auto start = time.now();
+  time.advance(10s);
+  std::vector<std::string> diary;
+  diary_lane free("f", diary, {start, start, start}, 0);
+  diary_lane other("o", diary, std::vector(3, start + 1s), 1);
+  work.add(free);
+  work.add(other);
+  work.stop();
+  work.serve(0);
+  EXPECT_EQ(diary, (std::vector<std::string>{"f", "o", "f", "o", "f", "o"}));
+}
+
+// This thread computes the other lane's batch, which may take long.
+TEST(schedule, lands_what_is_in_flight_before_it_computes) {
+  topos::manual_time time;
+  schedule work(time, 1);
+  const auto start = time.now();
+  time.advance(10s);
+  std::vector<std::string> diary;
+  flying_lane flies(diary, 1, 99);
+  diary_lane computes("computed", diary, {start + 1s});
+  work.add(flies);
+  work.add(computes);
+  work.stop();
+  work.serve(0);
+  EXPECT_EQ(diary, (std::vector<std::string>{"sent 0 in 0", "back 0", "computed"}));
+}
+
 // The other lane keeps the replica busy all the time that this one has no work.
 TEST(schedule, saves_nothing_up_for_a_lane_without_work) {
   topos::manual_time time;

@@ -116,7 +116,9 @@ class work_queue {
     if (worker_) return worker_->is_done(number);
     if (!gpu_ || number <= done_.load(std::memory_order_acquire)) return true;
     const auto mark = mark_of(number);
-    return mark ? mark->is_done() : gpu_->idle();
+    if (mark ? mark->is_done() : gpu_->idle()) return true;
+    // Who looked after it meanwhile has taken its mark: that one was of later work then.
+    return number <= done_.load(std::memory_order_acquire);
   }
 
   /// Blocks until the work of a number is done. Throws what the device reports.

@@ -39,7 +39,8 @@ struct executor_options {
   /// Items submitted one by one that run together, at most.
   std::size_t max_batch_size = 32;
   /// What their costs may add up to, never more; 0: anything. The cost of an item is what the
-  /// endpoint's or batcher's cost function says, else 1.
+  /// endpoint's or batcher's cost function says, which several threads may call at once, else 1.
+  /// (A request of a stream is a batch by itself, and counts as many as it has items.)
   std::size_t max_batch_cost = 0;
   oversize too_large = oversize::reject;
   /// How many waiting items are looked through for a batch of similar costs, the oldest always
@@ -54,13 +55,15 @@ struct executor_options {
   std::size_t queue_bytes = 0;
   when_full full = when_full::block;
   /// The batch function may be called again with items that it has been called with: where it
-  /// throws, parts of the batch are run by themselves until only the items at fault fail.
+  /// throws, parts of the batch are run by themselves until only the items at fault fail. (For want
+  /// of memory, or of a device that was lost, it is called again in any case.)
   bool idempotent = false;
   /// Priorities go from 0, the least urgent, to this less 1.
   std::size_t priority_levels = 1;
   /// An item of one level more counts as if it had come this much earlier: none waits for ever.
   std::chrono::nanoseconds ageing = std::chrono::milliseconds(100);
-  /// Nothing starts before so many items have been submitted: for tests of what is batched how.
+  /// Nothing starts before so many items have been submitted: for tests of what is batched how. A
+  /// queue that holds fewer lets them start when it is drained.
   std::size_t hold_until = 0;
   /// Must outlive the executor.
   const time_source* time = &steady_time::instance();
@@ -128,6 +131,8 @@ inline void check(const request_options& options,
   if (options.request_size == 0) {
     throw invalid_argument("request options: request_size must be at least 1", where);
   }
+  if (options.progress.time == nullptr)
+    throw invalid_argument("request options: progress.time must not be null", where);
 }
 
 }  // namespace detail

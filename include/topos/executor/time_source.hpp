@@ -73,7 +73,7 @@ class manual_time final : public time_source {
     waiters_.erase(std::find(waiters_.begin(), waiters_.end(), self));
   }
 
-  /// Moves the time on and wakes who waits for it.
+  /// Moves the time on and wakes who waits for it; not while an executor that uses it ends.
   void advance(duration by) {
     std::vector<waiter> waiters;
     {

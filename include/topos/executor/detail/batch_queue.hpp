@@ -84,12 +84,22 @@ class batch_queue : public work_lane,
     return future<Out>(made);
   }
 
-  /// Blocks while the queue is full.
+  /// Blocks while the queue is full. One that as many items as the queue holds have passed gets the
+  /// places that come free: those submitted one by one would always leave too few.
   void enqueue(const request_ptr& made) override {
     bool notify = false;
     {
       auto lock = schedule_->lock();
-      schedule_->admit(lock, [&] { return has_room(made->items.size(), 0); });
+      const std::uint64_t before = statistics_.submitted;
+      std::size_t reserved = 0;
+      const auto room = [&] {
+        if (has_room(made->items.size(), 0, waiting(), line_.bytes())) return true;
+        if (reserved_ == 0 && statistics_.submitted - before >= options_.queue_capacity)
+          reserved = reserved_ = made->items.size();
+        return false;
+      };
+      schedule_->admit(lock, room);
+      reserved_ -= reserved;
       made->enqueued = schedule_->time().now();
       requests_.push_back(made);
       requested_ += made->items.size();
@@ -257,10 +267,6 @@ class batch_queue : public work_lane,
     end_unstarted(what, std::move(why));
   }
 
-  // Beside what waits, or what would wait where that is given.
-  [[nodiscard]] bool has_room(std::size_t items, std::size_t bytes) const noexcept {
-    return has_room(items, bytes, waiting(), line_.bytes());
-  }
   [[nodiscard]] bool has_room(std::size_t items, std::size_t bytes, std::size_t items_there,
                               std::size_t bytes_there) const noexcept {
     const auto fits = [](std::size_t has, std::size_t more, std::size_t most) {
@@ -278,7 +284,9 @@ class batch_queue : public work_lane,
     bool notify = false;
     {
       auto lock = schedule_->lock();
-      const auto room = [&] { return has_room(1, made->bytes); };
+      const auto room = [&] {
+        return has_room(1, made->bytes, waiting() + reserved_, line_.bytes());
+      };
       if (options_.full == when_full::block) {
         try {
           schedule_->admit(lock, room, made->deadline, stop);
@@ -291,11 +299,12 @@ class batch_queue : public work_lane,
         const bool runs = made->deadline > schedule_->time().now() && !stop.stop_requested();
         // Requests are not shed: beside them there may be no room even so.
         if (runs && options_.full == when_full::shed_oldest &&
-            has_room(1, made->bytes, requested_, 0)) {
+            has_room(1, made->bytes, requested_ + reserved_, 0)) {
           while (!room()) {
             victims.push_back(line_.pop_least(over));
             ++statistics_.shed;
           }
+          schedule_->room_came();  // more than it takes, perhaps
         }
         if (victims.size() != 0) schedule_->will_end();
         if (runs && !room())
@@ -319,9 +328,15 @@ class batch_queue : public work_lane,
           ++statistics_.cancelled;
           refusal = was_cancelled("the item was withdrawn");
         } else {
-          line_.push(made);
-          if (made->deadline != time_point::max()) schedule_->watch(made->deadline, made);
-          changes = changes || line_.size() == 1 || line_.is_full();
+          try {
+            if (made->deadline != time_point::max()) schedule_->watch(made->deadline, made);
+            line_.push(made);
+            changes = changes || line_.size() == 1 || line_.is_full();
+          } catch (...) {  // no memory, or no thread for the clock
+            made->at = phase::ended;
+            ++statistics_.failed;
+            refusal = std::current_exception();
+          }
         }
         notify = schedule_->work_came() && changes;
       }
@@ -375,6 +390,7 @@ class batch_queue : public work_lane,
   waiting_line<In, Out, Parameters> line_;  // of submissions
   ring<request_ptr> requests_;
   std::size_t requested_ = 0;  // items of requests that wait
+  std::size_t reserved_ = 0;   // places for a request that is blocked
   std::size_t running_ = 0;
   statistics statistics_;
   std::vector<running_batch> batches_;  // by slot

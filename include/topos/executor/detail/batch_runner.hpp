@@ -78,7 +78,7 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
     scratch& with = scratch_[slot];
     const bool whole = takes_request(draining);
     const double cost = whole ? take_request(with, slot) : take_submissions(with, slot);
-    schedule_->batch_left(*this);
+    schedule_->batch_left();
     lock.unlock();
     while (const entry_ptr e = with.batch.late.pop_front()) end_unstarted(*e, was_late());
     with.batch.over.clear();
@@ -202,6 +202,7 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
       running_ -= count;
       requested_ += count;
       requests_.push_front(std::move(what));
+      schedule_->wake(schedule_->work_came());
       return failure;
     }
     (failure ? statistics_.failed : statistics_.done) += count;
@@ -243,11 +244,10 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
                                                       std::exception_ptr failure) noexcept {
     const std::size_t count = with.batch.entries.size();
     std::exception_ptr lost;
-    if (with.items.size() < count) {  // they could not be moved
+    if (with.items.size() < count)  // they could not be moved
       deliver(with, slot, 0, count, std::move(failure));
-    } else if (count != 0) {
+    else if (count != 0)
       lost = settle(with, slot, 0, count, std::move(failure));
-    }
     if (lost) {
       restore_items(with, slot);
       give_back(with, slot, lost);
@@ -263,10 +263,9 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
   // what the replica was lost with.
   [[nodiscard]] std::exception_ptr settle(scratch& with, std::size_t slot, std::size_t first,
                                           std::size_t last, std::exception_ptr failure) {
-    const std::size_t count = last - first;
     const failure_kind kind = failure ? kind_of(failure) : failure_kind::ordinary;
     if (kind == failure_kind::lost) return failure;
-    const bool again = failure && count > 1 &&
+    const bool again = failure && last - first > 1 &&
                        (kind == failure_kind::no_memory ||
                         (kind == failure_kind::ordinary && options_.idempotent)) &&
                        is_wanted(with, slot, first, last);
@@ -279,7 +278,7 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
       return settle(with, slot, from, to,
                     call(with, slot, std::span<const In>(with.items).subspan(from, to - from)));
     };
-    const std::size_t middle = first + count / 2;
+    const std::size_t middle = first + (last - first) / 2;
     if (auto gone = rerun(first, middle)) return gone;
     return rerun(middle, last);
   }
@@ -343,6 +342,7 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
       const auto lock = schedule_->lock();
       for (std::size_t i = entries.size(); i-- > 0 && !batches_[slot].asked_to_stop;)
         if (entries[i] && entries[i]->at != phase::ended) line_.push_front(std::move(entries[i]));
+      schedule_->wake(schedule_->work_came());
     }
     for (std::size_t i = 0; i < entries.size(); ++i) {
       if (!entries[i]) continue;  // else it has ended meanwhile, or is to

@@ -104,10 +104,11 @@ class callback_threads {
       // There is always somebody to watch over those who run.
       if (idle_ == 0 && first_->next != nullptr) start();
       while (continuation* const c = take()) {
+        const std::size_t mine = taken_;
         lock.unlock();
         c->run();
         lock.lock();
-        if (running_ > 1) break;  // another one goes on
+        if (taken_ != mine) break;  // another one goes on
       }
       --running_;
       if (idle_ >= spare) {

@@ -40,7 +40,9 @@ class request_window {
       const auto steps = [&](std::size_t n) {
         return n / request_size_ + (n % request_size_ != 0);
       };
-      progress_.emplace(count ? std::optional(steps(*count)) : std::nullopt, options.progress);
+      report([&] {
+        progress_.emplace(count ? std::optional(steps(*count)) : std::nullopt, options.progress);
+      });
     }
     fill();
   }
@@ -90,32 +92,40 @@ class request_window {
   void fill() {
     retire();
     while (!ended_ && ahead_.size() + given_.size() < width_) {
-      auto entry = std::make_shared<request<In, Out>>(queue_);
-      entry->parameters = parameters_;
       try {
-        entry->items = source_->next(request_size_, entry->storage);
-        ended_ = entry->items.empty();
+        begin();
       } catch (...) {
         fail();
-        // What came before the failure is work like any other.
-        entry->items = entry->storage;
       }
-      if (entry->items.empty()) continue;
-      if (signal_) {
-        entry->ended = signal_;
-        static_cast<void>(entry->then(*entry));
-      }
-      try {
-        queue_->enqueue(entry);
-      } catch (...) {
-        fail();
-        continue;
-      }
-      ahead_.push_back(std::move(entry));
     }
   }
 
  private:
+  void begin() {
+    const auto entry = std::make_shared<request<In, Out>>(queue_);
+    entry->parameters = parameters_;
+    try {
+      entry->items = source_->next(request_size_, entry->storage);
+      ended_ = entry->items.empty();
+    } catch (...) {
+      fail();
+      // What came before the failure is work like any other.
+      entry->items = entry->storage;
+    }
+    if (entry->items.empty()) return;
+    if (signal_) {
+      entry->ended = signal_;
+      static_cast<void>(entry->then(*entry));
+    }
+    ahead_.push_back(entry);  // before it may run: the destructor waits for what is there
+    try {
+      queue_->enqueue(entry);
+    } catch (...) {
+      ahead_.pop_back();
+      throw;
+    }
+  }
+
   void retire() {
     while (!given_.empty() && given_.front()->is_ready()) {
       given_.pop_front();

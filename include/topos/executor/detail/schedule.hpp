@@ -80,9 +80,10 @@ class schedule {
 
   /// As `room_came`, after a batch was taken: what is left behind it is for who sleeps. The lock is
   /// held.
-  void batch_left(const work_lane& of) noexcept {
+  void batch_left() noexcept {
     room_came();
-    if (sleeping_ > 0 && of.due(stopping_, false)) work_.notify_one();
+    const auto is_due = [&](const work_lane* l) { return l->due(stopping_, false).has_value(); };
+    if (sleeping_ > 0 && std::any_of(lanes_.begin(), lanes_.end(), is_due)) work_.notify_one();
   }
 
   /// Throws what is the matter where no more work is taken. The lock is held.
@@ -156,10 +157,13 @@ class schedule {
     for (;;) {
       const auto [next, due] = pick(in_flight != nullptr);
       const time_point earliest = due;  // clang captures no structured binding under OpenMP
-      if (next != nullptr && (stopping_ || earliest <= time_.now())) {
+      const bool is_due = next != nullptr && (stopping_ || earliest <= time_.now());
+      // What has come of a batch does not wait for one that this thread computes itself.
+      if (is_due && (in_flight == nullptr || next->flew_)) {
         virtual_time_ = next->used_;
         const work_lane::ran ran = next->run(lock, stopping_, slot);
-        next->used_ += ran.cost;
+        next->used_ += std::max(ran.cost, 1.0);  // what costs nothing takes its turns, too
+        next->flew_ = ran.in_flight;
         work_ended();
         std::exception_ptr lost = in_flight != nullptr ? land() : nullptr;
         if (ran.in_flight) {
@@ -170,7 +174,7 @@ class schedule {
         if (ran.lost) lost = ran.lost;
         if (lost) return lose(lock, lost);
       } else if (in_flight != nullptr &&
-                 (stopping_ || in_flight->has_landed(slots::other_of(slot)))) {
+                 (is_due || stopping_ || in_flight->has_landed(slots::other_of(slot)))) {
         if (const std::exception_ptr lost = land()) return lose(lock, lost);
       } else if (stopping_) {
         if (all_idle()) return;

@@ -51,17 +51,17 @@ class waiting_line {
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
 
   void push(entry_ptr e) {
-    ring<entry_ptr>& level = levels_[e->priority];
-    count_in(*e);
-    level.push_back(std::move(e));
+    const entry& pushed = *e;
+    levels_[e->priority].push_back(std::move(e));  // which may find no memory
+    count_in(pushed);
   }
 
   /// Puts one back that had been taken.
   void push_front(entry_ptr e) {
-    ring<entry_ptr>& level = levels_[e->priority];
-    e->at = phase::queued;
-    count_in(*e);
-    level.push_front(std::move(e));
+    entry& pushed = *e;
+    levels_[e->priority].push_front(std::move(e));
+    pushed.at = phase::queued;
+    count_in(pushed);
   }
 
   /// Ends one that waits.

@@ -72,7 +72,8 @@ class work_lane {
 
  private:
   friend class schedule;
-  double used_ = 0;  // the replicas' work for it, by cost
+  double used_ = 0;    // the replicas' work for it, by cost
+  bool flew_ = false;  // its last batch was left in flight
   bool asleep_ = true;
 };
 
