@@ -81,7 +81,7 @@ struct reduction_order {
       while (kept > 0 && !set[sorted[kept - 1]]) --kept;
       const auto step = [&](std::size_t i) { return found.distances[sorted[i]]; };
       const bool joined =
-          kept < last && last < Rank && step(last - 1) == step(last) * extents[sorted[last]];
+          kept < last && last != Rank && step(last - 1) == step(last) * extents[sorted[last]];
       if (two_steps_pay(count(0, kept), count(last, Rank), joined)) {
         by_rows = false;
         after = kept;
