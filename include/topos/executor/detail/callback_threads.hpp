@@ -93,11 +93,13 @@ class callback_threads {
     std::unique_lock lock(mutex_);
     for (;;) {
       came_.wait(lock, [&] { return first_ != nullptr; });
-      if (running_ != 0) {
+      if (running_ != held_up_) {
         // Somebody is at it, and goes on as long as nothing holds him up.
         const std::size_t before = taken_;
-        came_.wait_for(lock, patience, [&] { return first_ == nullptr || running_ == 0; });
-        if (first_ == nullptr || (running_ != 0 && taken_ != before)) continue;
+        came_.wait_for(lock, patience, [&] { return first_ == nullptr || running_ == held_up_; });
+        if (first_ == nullptr || (running_ != held_up_ && taken_ != before)) continue;
+        held_up_ = running_;
+        held_up_to_ = taken_;
       }
       --idle_;
       ++running_;
@@ -108,7 +110,8 @@ class callback_threads {
         lock.unlock();
         c->run();
         lock.lock();
-        if (taken_ != mine) break;  // another one goes on
+        if (mine <= held_up_to_) --held_up_;
+        if (running_ - held_up_ > 1) break;  // another one goes on
       }
       --running_;
       if (idle_ >= spare) {
@@ -123,10 +126,12 @@ class callback_threads {
   std::condition_variable came_;
   continuation* first_ = nullptr;
   continuation* last_ = nullptr;
-  std::size_t taken_ = 0;    // so far
-  std::size_t threads_ = 0;  // that there are
-  std::size_t idle_ = 0;     // that run none
-  std::size_t running_ = 0;  // that are in one
+  std::size_t taken_ = 0;       // so far
+  std::size_t threads_ = 0;     // that there are
+  std::size_t idle_ = 0;        // that run none
+  std::size_t running_ = 0;     // that are in one
+  std::size_t held_up_ = 0;     // of these, that nobody waits for any more
+  std::size_t held_up_to_ = 0;  // `taken_` when that was said of them
 };
 
 /// Asks to stop on a thread for callbacks, for a thread that must not wait for what is called then.
