@@ -169,80 +169,60 @@ TEST(schedule, lands_what_is_in_flight_on_a_lost_replica) {
                                       "back 1", "back 2"}));
 }
 
-TEST(schedule, runs_what_is_due_for_longest) {
+constexpr work_lane::time_point start{};
+
+// Has one replica run all that two lanes have, ten seconds after the start.
+void serve_both(work_lane& a, work_lane& b) {
   topos::manual_time time;
-  schedule work(time, 1);
-  const auto start = time.now();
   time.advance(10s);
-  std::vector<std::string> diary;
-  diary_lane a("a", diary, {start + 2s, start + 3s});
-  diary_lane b("b", diary, {start + 1s, start + 4s});
+  schedule work(time, 1);
   work.add(a);
   work.add(b);
   work.stop();
   work.serve(0);
+}
+
+TEST(schedule, runs_what_is_due_for_longest) {
+  std::vector<std::string> diary;
+  diary_lane a("a", diary, {start + 2s, start + 3s});
+  diary_lane b("b", diary, {start + 1s, start + 4s});
+  serve_both(a, b);
   EXPECT_EQ(diary, (std::vector<std::string>{"b", "a", "a", "b"}));
 }
 
 TEST(schedule, shares_the_replicas_by_cost) {
-  topos::manual_time time;
-  schedule work(time, 1);
-  const auto start = time.now();
-  time.advance(10s);
   std::vector<std::string> diary;
   // Both wait all the time; a batch of the one costs three of the other's.
   diary_lane dear("D", diary, {start, start, start}, 3);
   diary_lane cheap("c", diary, std::vector(9, start + 1s), 1);
-  work.add(dear);
-  work.add(cheap);
-  work.stop();
-  work.serve(0);
+  serve_both(dear, cheap);
   EXPECT_EQ(diary,
             (std::vector<std::string>{"D", "c", "c", "c", "D", "c", "c", "c", "D", "c", "c", "c"}));
 }
 
 TEST(schedule, lets_what_costs_nothing_take_turns_with_the_rest) {
-  topos::manual_time time;
-  schedule work(time, 1);
-  const auto start = time.now();
-  time.advance(10s);
   std::vector<std::string> diary;
   diary_lane free("f", diary, {start, start, start}, 0);
   diary_lane other("o", diary, std::vector(3, start + 1s), 1);
-  work.add(free);
-  work.add(other);
-  work.stop();
-  work.serve(0);
+  serve_both(free, other);
   EXPECT_EQ(diary, (std::vector<std::string>{"f", "o", "f", "o", "f", "o"}));
 }
 
 // This thread computes the other lane's batch, which may take long.
 TEST(schedule, lands_what_is_in_flight_before_it_computes) {
-  topos::manual_time time;
-  schedule work(time, 1);
-  const auto start = time.now();
-  time.advance(10s);
   std::vector<std::string> diary;
   flying_lane flies(diary, 1, 99);
   diary_lane computes("computed", diary, {start + 1s});
-  work.add(flies);
-  work.add(computes);
-  work.stop();
-  work.serve(0);
+  serve_both(flies, computes);
   EXPECT_EQ(diary, (std::vector<std::string>{"sent 0 in 0", "back 0", "computed"}));
 }
 
 // The other lane keeps the replica busy all the time that this one has no work.
 TEST(schedule, saves_nothing_up_for_a_lane_without_work) {
-  topos::manual_time time;
-  schedule work(time, 1);
   std::vector<std::string> diary;
   resuming_lane always("a", diary, 8, 0);
   resuming_lane resumes("r", diary, 4, 6);
-  work.add(always);
-  work.add(resumes);
-  work.stop();
-  work.serve(0);
+  serve_both(always, resumes);
   EXPECT_EQ(diary, (std::vector<std::string>{"a", "r", "a", "a", "a", "a",  //
                                              "r", "a", "r", "a", "r", "a"}));
 }
