@@ -152,10 +152,9 @@ template <operand X>
   return detail::concatenated(detail::nodes_of(std::span<const X>(parts)), axis, where);
 }
 template <class... X>
-  requires(operand<std::decay_t<X>>&&...)
-&&((detail::node_t<std::decay_t<X>>::rank > 0) && ...)
-    [[nodiscard]] auto concatenate(const std::tuple<X...>& parts, index_t axis = 0,
-                                   std::source_location where = std::source_location::current()) {
+  requires((operand<std::decay_t<X>> && detail::node_t<std::decay_t<X>>::rank > 0) && ...)
+[[nodiscard]] auto concatenate(const std::tuple<X...>& parts, index_t axis = 0,
+                               std::source_location where = std::source_location::current()) {
   return detail::concatenated(detail::nodes_of(parts), axis, where);
 }
 
