@@ -80,8 +80,8 @@ struct reduction_order {
       std::size_t kept = last;
       while (kept > 0 && !set[sorted[kept - 1]]) --kept;
       const auto step = [&](std::size_t i) { return found.distances[sorted[i]]; };
-      const bool joined =
-          kept < last && last != Rank && step(last - 1) == step(last) * extents[sorted[last]];
+      const bool joined = kept < last && last < sorted.size() &&
+                          step(last - 1) == step(last) * extents[sorted[last]];
       if (two_steps_pay(count(0, kept), count(last, Rank), joined)) {
         by_rows = false;
         after = kept;
