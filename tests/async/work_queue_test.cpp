@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <new>
+#include <optional>
 #include <source_location>
 #include <stdexcept>
 #include <string>
@@ -15,6 +16,7 @@
 #include <topos/async/event.hpp>
 #include <topos/async/in_place_scope.hpp>
 #include <topos/async/queue.hpp>
+#include <topos/async/ticket.hpp>
 #include <topos/async/work_queue.hpp>
 #include <vector>
 
@@ -27,6 +29,7 @@ namespace work_queue_test {
 using support::on_each_device;
 using topos::buffer;
 using topos::detail::always_queued;
+using topos::detail::ticket;
 using topos::detail::work_queue;
 
 constexpr topos::index_t small = 10;
@@ -278,6 +281,26 @@ TEST(work_queue, work_may_submit_more_work) {
     topos::detail::block_until_ready(inner);
 
     EXPECT_EQ(order, (std::vector<int>{1, 2})) << "after what submitted it";
+  }
+}
+
+// On a GPU it is launched at once, before what submits it has launched all that is its own.
+TEST(work_queue, work_on_a_gpu_ends_after_what_it_submitted_there) {
+  if (topos::num_gpus() == 0) GTEST_SKIP() << "there is no GPU";
+  work_queue& q = queue_on(topos::gpu(0));
+  for (const bool shared : {false, true}) {
+    std::optional<topos::queue> further;
+    if (shared) further.emplace(topos::gpu(0));
+    const buffer outer = some(topos::gpu(0));
+    const buffer inner = some(topos::gpu(0));
+
+    q.submit({}, {outer}, small,
+             [&](const auto&) { q.submit({}, {inner}, small, [](const auto&) {}); });
+
+    EXPECT_LT(inner.ticket(), outer.ticket());
+    EXPECT_EQ(outer.ticket(), ticket::of(q.id(), q.submitted()).value);
+    topos::detail::block_until_ready(outer);
+    EXPECT_TRUE(q.is_done(q.submitted()));
   }
 }
 

@@ -299,8 +299,13 @@ inline void work_queue::wait_for(const backend::host::stream& /*stream*/, const 
 inline void work_queue::wait_for(const backend::cuda::stream& stream, const ticket& t) {
   const std::shared_ptr<work_queue> q = queues::all().find(t);
   if (!q) return;
-  const mark end = q->gpu_ ? q->mark_of(t.number()) : nullptr;
-  end ? stream.wait(*end) : q->wait(t.number());
+  if (!q->gpu_ || q->is_done(t.number())) return q->wait(t.number());
+  mark end = q->mark_of(t.number());
+  if (!end) {  // of a GPU that had no further queue: what it was given by now comes first
+    end = std::make_shared<backend::cuda::event>(q->device_.index());
+    q->gpu_->record(*end);
+  }
+  stream.wait(*end);
 }
 
 inline std::vector<ticket> work_queue::tickets_of(const std::vector<buffer>& reads,

@@ -31,8 +31,7 @@ class work_of final : public work {
 
   void run(const backend::host::stream& stream) const override { function_(stream); }
   void run(const backend::cuda::stream& stream) const override {
-    [[maybe_unused]] const auto here = stream.current();
-    function_(stream);
+    stream.launch([&] { function_(stream); });
   }
   [[nodiscard]] std::unique_ptr<work> take() && override {
     return std::unique_ptr<work>(new work_of(std::move(function_)));

@@ -15,6 +15,7 @@
 #include <source_location>
 #include <topos/async/failure.hpp>
 #include <topos/async/host_worker.hpp>
+#include <topos/async/ticket.hpp>
 #include <topos/async/work.hpp>
 #include <topos/backend/backend.hpp>
 #include <topos/device/runtime.hpp>
@@ -32,22 +33,6 @@ inline constexpr index_t always_queued = std::numeric_limits<index_t>::max();
   thread_local int scopes = 0;
   return scopes;
 }
-
-/// A buffer's ticket: the queue of the work that writes it, and that work's number there, from 1.
-struct ticket {
-  static constexpr unsigned shift = 48;
-  static constexpr std::size_t most_queues = std::size_t{1} << 16;
-
-  std::uint64_t value;
-
-  [[nodiscard]] static constexpr ticket of(std::size_t queue, std::uint64_t number) {
-    return {static_cast<std::uint64_t>(queue) << shift | number};
-  }
-  [[nodiscard]] constexpr std::size_t queue() const { return value >> shift; }
-  [[nodiscard]] constexpr std::uint64_t number() const {
-    return value & ((std::uint64_t{1} << shift) - 1);
-  }
-};
 
 /// A queue of one device. All members may be called from any thread.
 ///
@@ -107,8 +92,8 @@ class work_queue {
   }
 
   /// Calls `task(failure)`, which must not throw, once the work of a number is done, on a thread
-  /// of this queue's; `failure` is what the device reports. Says false, and does nothing, if it is
-  /// done already.
+  /// of this queue's; `failure` is what the device reports: at once, here, if that is so already.
+  /// Says false, and does nothing, if it is done already.
   bool then(std::uint64_t number, const std::function<void(std::exception_ptr)>& task);
 
   /// True once the work of a number is done.
@@ -144,7 +129,12 @@ class work_queue {
   void finish() {
     drain();
     if (worker_) worker_->drain_followers();
-    if (callbacks_) callbacks_->drain();
+    host_worker* callbacks = nullptr;
+    {
+      const std::lock_guard lock(mutex_);
+      callbacks = callbacks_.get();
+    }
+    if (callbacks != nullptr) callbacks->drain();
   }
 
   /// The number of the last work that was submitted.
@@ -238,32 +228,36 @@ class work_queue {
     std::vector<launched> done;  // let go of without the lock
     const std::exception_ptr failure = settle(*gpu_, pending_elsewhere(reads, writes), origin);
     const std::lock_guard lock(mutex_);
+    run(what, *gpu_, reads, writes, origin, failure);
+    // Numbered only now: what the work has enqueued here itself comes before its end.
     const std::uint64_t number = submitted_.load(std::memory_order_relaxed) + 1;
     submitted_.store(number, std::memory_order_release);
     for (const buffer& written : writes) written.set_ticket(ticket::of(id_, number).value);
     if (shared_) {
-      launch_kept({number, nullptr, buffer::holds(std::move(reads)),
-                   buffer::holds(std::move(writes)), nullptr},
-                  std::move(what), origin, failure);
-    } else {
-      run(what, *gpu_, reads, writes, origin, failure);
+      keep({number, nullptr, buffer::holds(std::move(reads)), buffer::holds(std::move(writes)),
+            nullptr},
+           std::move(what), origin);
     }
     reap(&done);
   }
 
-  void launch_kept(launched l, work&& what, const origins& origin,
-                   const std::exception_ptr& failure) {
+  // Holds what was launched last until its end.
+  void keep(launched l, work&& what, const origins& origin) {
     try {
       l.end = std::make_shared<backend::cuda::event>(device_.index());
       l.what = std::move(what).take();
-      run(*l.what, *gpu_, l.reads, l.writes, origin, failure);
       gpu_->record(*l.end);
-      l.reads.disown_read(id_);
-      l.writes.disown_written();
       const std::lock_guard flight(flight_mutex_);
       in_flight_.push_back(std::move(l));
+      in_flight_.back().reads.disown_read(id_);
+      in_flight_.back().writes.disown_written();
     } catch (...) {
       for (const buffer& written : l.writes) written.set_poison(current_failure(origin));
+      // Nothing tells its end: it is waited for before its memory goes.
+      try {
+        gpu_->synchronize();
+      } catch (...) {  // those that wait for it are told
+      }
     }
   }
 
@@ -341,7 +335,15 @@ inline bool work_queue::then(std::uint64_t number,
                              const std::function<void(std::exception_ptr)>& task) {
   require_unforked();
   if (worker_) return worker_->follow(number, [task] { task(nullptr); });
-  if (is_done(number)) return false;
+  if (is_done(number)) {
+    try {
+      wait(number);
+      return false;
+    } catch (...) {
+      task(std::current_exception());
+      return true;
+    }
+  }
   const std::lock_guard lock(mutex_);
   if (!callbacks_) callbacks_ = std::make_unique<host_worker>(0, true);
   mark end = mark_of(number);

@@ -221,8 +221,15 @@ class cuda::stream {
 
   [[nodiscard]] bool in_place() const { return false; }
 
-  /// Makes its GPU the calling thread's, for code that launches by itself.
-  [[nodiscard]] cuda_scope current() const { return cuda_scope(index_); }
+  /// Calls what launches by itself, with its GPU as the thread's. Throws `backend_error` where CUDA
+  /// refused a launch, which a kernel's caller is not told otherwise.
+  template <class Launches>
+  void launch(const Launches& launches) const {
+    const cuda_scope scope(index_);
+    cudaGetLastError();  // what others left is no failure of this
+    launches();
+    check_cuda(cudaGetLastError(), "launch");
+  }
 
   /// Enqueues `kernel(team, i)` for i in [0, count), one block of threads for each i; `scratch`
   /// is the bytes of memory that such a block shares.
@@ -295,12 +302,12 @@ class cuda::stream {
     return owned(stream);
   }
 
-  // Kokkos makes the stream's GPU the thread's, and clears the locks of its scratch memory on the
+  // Kokkos makes the stream's GPU the thread's, and clears the locks of its scratch memory on its
   // default stream, which this one does not wait for.
   static execution_space adopt(int index, cudaStream_t stream) {
     const cuda_scope scope(index);
     execution_space space(stream);
-    check_cuda(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
+    check_cuda(cudaStreamSynchronize(cudaStreamLegacy), "cudaStreamSynchronize");
     return space;
   }
 
@@ -341,7 +348,8 @@ struct cuda {
     void record(const event&) const {}
     void wait(const event&) const {}
     [[nodiscard]] bool in_place() const { return false; }
-    [[nodiscard]] bool current() const { return false; }
+    template <class Launches>
+    void launch(const Launches&) const {}
     template <class Kernel>
     void for_each(const char*, index_t, index_t, std::size_t, const Kernel&) const {}
     void copy(void*, const void*, std::size_t) const {}

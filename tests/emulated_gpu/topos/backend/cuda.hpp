@@ -328,7 +328,10 @@ class cuda::stream {
   }
   [[nodiscard]] int index() const { return index_; }
   [[nodiscard]] bool in_place() const { return false; }
-  [[nodiscard]] int current() const { return index_; }
+  template <class Launches>
+  void launch(const Launches& launches) const {
+    launches();
+  }
 
   template <class Kernel>
   void for_each(const char* /*label*/, index_t count, index_t cost, std::size_t scratch,
