@@ -100,4 +100,18 @@ TYPED_TEST(weighted_choice, never_takes_what_weighs_nothing) {
   });
 }
 
+// In float, 1 more than 2^24 is 2^24 again.
+TYPED_TEST(weighted_choice, takes_each_of_many_that_weigh_little_beside_one) {
+  using T = TypeParam;
+  support::on_each_device([](topos::device d) {
+    std::vector<T> weights(1 + 100'000, T(1));
+    weights[0] = T(1 << 24);
+    const auto p = support::vector_on<T>(d, weights);
+    const std::vector<std::int32_t> drawn =
+        support::values_of(random::weighted_choice(random::key{1}, p, {100'000}));
+    const auto light = std::ranges::count_if(drawn, [](auto i) { return i != 0; });
+    EXPECT_NEAR(static_cast<double>(light), 1e5 * 1e5 / (1e5 + (1 << 24)), 100);
+  });
+}
+
 }  // namespace choice_test

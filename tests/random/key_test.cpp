@@ -27,7 +27,8 @@ void append(std::vector<std::uint32_t>& words, const Keys& keys) {
 TEST(key, holds_the_seed_in_two_words) {
   EXPECT_EQ(key{42}, key(0U, 42U));
   EXPECT_EQ(key{(std::uint64_t{7} << 32U) + 5}, key(7U, 5U));
-  EXPECT_EQ(key{-1}, key(0xffffffffU, 0xffffffffU));
+  EXPECT_EQ(key{-1}, key(0U, 0xffffffffU));  // as jax.random.key(numpy.int32(-1))
+  EXPECT_EQ(key{std::int64_t{-1}}, key(0xffffffffU, 0xffffffffU));
   EXPECT_EQ(key{0xffffffffU}, key(0U, 0xffffffffU));
   EXPECT_NE(key{0}, key(0, layout::partitionable));
 }

@@ -3,7 +3,6 @@
 
 /// Random choices among numbers and among elements.
 
-#include <numeric>
 #include <topos/async/queues.hpp>
 #include <topos/expr/gather.hpp>
 #include <topos/random/integers.hpp>
@@ -122,8 +121,10 @@ template <integer T = std::int32_t, operand P, std::size_t Rank>
   if (weights.size() == 0) throw invalid_argument("weighted_choice: of no weights", where);
   detail::require_numbers<T>("weighted_choice", weights.size(), where);
   const tensor<real, 1> here = device_put(weights, cpu(), where);
-  std::vector<real> sums(here.host(where).begin(), here.host(where).end());
-  std::partial_sum(sums.begin(), sums.end(), sums.begin());
+  std::vector<real> sums;
+  sums.reserve(static_cast<std::size_t>(here.size()));
+  double sum = 0;  // of floats as well: small ones still count beside all before them
+  for (const real weight : here.host(where)) sums.push_back(static_cast<real>(sum += weight));
   const tensor<real, 1> upto = device_put(sums, d, where);
   const detail::choice_kernel<real, T> kernel{{{k, chosen.size()}, {0, 1}},
                                               upto.data(),

@@ -26,11 +26,13 @@ enum class layout : std::uint8_t {
 /// A key of jax.random: two words, and the layout that all which is drawn from it has.
 class key {
  public:
-  /// The key of a seed: its upper and its lower 32 bits, a narrower one extended by its sign.
+  /// The key of a seed: its upper and its lower 32 bits. One of 32 bits or fewer has only lower
+  /// ones, negative or not, as in jax.random.
   template <std::integral Seed>
     requires(!std::same_as<Seed, bool>)
   explicit constexpr key(Seed seed, random::layout drawn = layout::original) noexcept
-      : key(static_cast<std::uint32_t>(static_cast<std::uint64_t>(seed) >> 32U),
+      : key(sizeof(Seed) > 4 ? static_cast<std::uint32_t>(static_cast<std::uint64_t>(seed) >> 32U)
+                             : 0,
             static_cast<std::uint32_t>(static_cast<std::uint64_t>(seed)), drawn) {}
 
   /// The key of two words, as jax.random.wrap_key_data makes it.
