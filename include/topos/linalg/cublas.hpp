@@ -9,6 +9,7 @@
 
 #include <cublas_v2.h>
 
+#include <algorithm>
 #include <concepts>
 #include <map>
 #include <memory>
@@ -83,13 +84,17 @@ struct cublas_provider {
       const bool plain_a = p.a_column == 1;
       const bool plain_b = p.b_column == 1;
       // cuBLAS is column-major: c^T (n, m) = b^T (n, k) a^T (k, m).
-      check(cublasGemmStridedBatchedEx(
-          handle, plain_b ? CUBLAS_OP_N : CUBLAS_OP_T, plain_a ? CUBLAS_OP_N : CUBLAS_OP_T,
-          static_cast<int>(p.n), static_cast<int>(p.m), static_cast<int>(p.k), &one, p.b, type<T>(),
-          static_cast<int>(plain_b ? p.b_row : p.b_column), b_step, p.a, type<T>(),
-          static_cast<int>(plain_a ? p.a_row : p.a_column), a_step, &zero, c, type<T>(),
-          static_cast<int>(p.n), p.m * p.n, static_cast<int>(count),
-          sizeof(real_t<T>) == 8 ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
+      for (index_t first = 0; first < count; first += most_at_once) {
+        check(cublasGemmStridedBatchedEx(
+            handle, plain_b ? CUBLAS_OP_N : CUBLAS_OP_T, plain_a ? CUBLAS_OP_N : CUBLAS_OP_T,
+            static_cast<int>(p.n), static_cast<int>(p.m), static_cast<int>(p.k), &one,
+            p.b + first * b_step, type<T>(), static_cast<int>(plain_b ? p.b_row : p.b_column),
+            b_step, p.a + first * a_step, type<T>(),
+            static_cast<int>(plain_a ? p.a_row : p.a_column), a_step, &zero, c + first * p.m * p.n,
+            type<T>(), static_cast<int>(p.n), p.m * p.n,
+            static_cast<int>(std::min(count - first, most_at_once)),
+            sizeof(real_t<T>) == 8 ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
+      }
     }
   }
 

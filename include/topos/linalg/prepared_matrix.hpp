@@ -3,7 +3,9 @@
 
 /// A weight matrix prepared for many products.
 
+#include <algorithm>
 #include <any>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <topos/linalg/provider.hpp>
@@ -31,6 +33,11 @@ class prepared_matrix {
         ready_(device_, 1, where),
         precision_(p),
         weights_(std::make_shared<std::any>()) {
+    if (std::max(outputs_, inputs_) > std::numeric_limits<int>::max()) {
+      throw not_supported(detail::concat("matmul: weights ", to_string(w.shape()),
+                                         " have an extent beyond 2^31 - 1"),
+                          where);
+    }
     // Providers take whole buffers: a part of a larger tensor becomes one of its own.
     if (w.data() != w.memory().data()) w = eval(w.node(), where);
     detail::queue_of(device_, where)
@@ -72,7 +79,14 @@ class prepared_matrix {
               detail::with_weights_provider<backend_of<decltype(stream)>>(
                   wanted, [&](auto provider) {
                     using own = typename decltype(provider)::weights;
-                    provider.run(stream, *std::any_cast<own>(weights.get()), p);
+                    const own& w = *std::any_cast<own>(weights.get());
+                    for (index_t row = 0; row < p.m; row += detail::most_at_once) {
+                      detail::product part = p;
+                      part.x += row * p.k;
+                      part.y += row * p.n;
+                      part.m = std::min(p.m - row, detail::most_at_once);
+                      provider.run(stream, w, part);
+                    }
                   });
             },
             "topos::prepared_matrix::multiply", where);

@@ -10,6 +10,9 @@
 
 namespace topos::detail {
 
+/// The most rows, or products, that a library is asked for at once: they count in int.
+inline constexpr index_t most_at_once = index_t{1} << 30;
+
 /// One product with prepared weights, as a provider runs it: y = act(x w^T + bias), in float.
 ///
 /// A provider of these is a type with
@@ -18,7 +21,8 @@ namespace topos::detail {
 ///     static weights prepare(buffer w, n, k)   from row-major (n, k) memory; may keep w itself
 ///     static void run(stream, weights, product)
 ///
-/// where `prepare` and `run` are called in queue order, from the queue's own thread.
+/// where `prepare` and `run` are called in queue order, from the queue's own thread; m is at most
+/// `most_at_once`, and n and k fit an int.
 struct product {
   const float* x = nullptr;     ///< (m, k), row-major
   float* y = nullptr;           ///< (m, n), row-major
