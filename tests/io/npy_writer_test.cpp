@@ -172,6 +172,10 @@ TEST(npy_writer, append_after_close_is_refused) {
   EXPECT_TRUE(says(message_of<io_error>([&] { writer.append(quarters); }), {"closed"}));
 
   EXPECT_EQ(read_npy<float>(folder / "file.npy").shape, shape{0});
+
+  npy_writer<float> nowhere("/dev/null");  // whose rows are held until it is closed
+  nowhere.close();
+  EXPECT_TRUE(says(message_of<io_error>([&] { nowhere.append(quarters); }), {"closed"}));
 }
 
 TEST(npy_writer, refuses_at_once_what_cannot_be_written) {

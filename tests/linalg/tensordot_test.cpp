@@ -92,4 +92,16 @@ TEST(outer, multiplies_every_pair_of_elements) {
   });
 }
 
+TEST(outer, of_two_devices_is_refused_where_it_is_called) {
+  if (topos::num_gpus() == 0) GTEST_SKIP() << "there is no GPU";
+  const auto here = topos::zeros<float>({2});
+  const auto there = topos::zeros<float>({2}, topos::gpu(0));
+  try {
+    static_cast<void>(outer(here, there));
+    FAIL() << "it was accepted";
+  } catch (const topos::device_mismatch& e) {
+    EXPECT_TRUE(contains(e.where().file_name(), "tensordot_test.cpp"));
+  }
+}
+
 }  // namespace tensordot_test

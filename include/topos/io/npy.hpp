@@ -65,6 +65,8 @@ class npy_writer {
   /// `invalid_argument` if the last row is not whole or there are more rows than announced.
   void append(std::span<const T> values,
               std::source_location where = std::source_location::current()) {
+    if (closed_)
+      throw io_error(detail::concat(shown_path(), ": append: the file is closed"), where);
     const auto size = static_cast<index_t>(values.size());
     if (row_size_ == 0 ? size != 0 : size % row_size_ != 0) {
       throw invalid_argument(detail::concat(shown_path(), ": append: ", size,

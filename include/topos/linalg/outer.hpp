@@ -3,6 +3,7 @@
 
 /// All products of two elements.
 
+#include <source_location>
 #include <topos/expr/elementwise.hpp>
 #include <topos/expr/views.hpp>
 
@@ -24,8 +25,9 @@ template <operand X>
 /// All products of an element of a and one of b, each taken in row-major order, as an expression of
 /// two axes. Throws `device_mismatch`.
 template <operand A, operand B>
-[[nodiscard]] auto outer(const A& a, const B& b) {
-  return expand_dims(detail::flat(a), 1) * expand_dims(detail::flat(b), 0);
+[[nodiscard]] auto outer(const A& a, const B& b,
+                         std::source_location where = std::source_location::current()) {
+  return multiply(expand_dims(detail::flat(a), 1), expand_dims(detail::flat(b), 0), where);
 }
 
 }  // namespace topos
