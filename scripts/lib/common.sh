@@ -106,12 +106,13 @@ topos_download_tools() {
   fi
 }
 
-# Configures a preset, with further arguments for cmake, and shows no more than its summary.
+# Configures a preset, with further arguments for cmake, and shows no more than its summary. Both folders are named
+# each time: a build folder remembers those of its first.
 topos_configure() {
   local log="build/$1.configure.log"
   mkdir -p build
   say "$1: configuring"
-  cmake --preset "$@" >"$log" 2>&1 </dev/null || {
+  cmake --preset "$1" -DTOPOS_DEPS_DIR="$topos_deps" -DTOPOS_MODEL_DIR="$topos_model" "${@:2}" >"$log" 2>&1 </dev/null || {
     cat "$log"
     fail "preset $1 could not be configured"
   }
