@@ -77,7 +77,7 @@ function(topos_add_kokkos source)
   set(CMAKE_CXX_STANDARD 20)
   set(CMAKE_CXX_EXTENSIONS OFF)
   # Its files take longer to parse than to compile: together a fifth of that, by nvcc too.
-  if(NOT DEFINED CMAKE_UNITY_BUILD)
+  if(CMAKE_UNITY_BUILD OR NOT DEFINED CMAKE_UNITY_BUILD)
     set(CMAKE_UNITY_BUILD ON)
     set(CMAKE_UNITY_BUILD_BATCH_SIZE 16)
   endif()

@@ -10,7 +10,7 @@
 
 #include "../array.hpp"
 
-namespace {
+namespace map_benchmark {
 
 using bench::million;
 using topos::tensor;
@@ -147,4 +147,4 @@ const bench::on_each_device registered[]{
     {"map/products", "10000000", products<topos::f16>, bench::timing::real, "topos", "f16"},
 };
 
-}  // namespace
+}  // namespace map_benchmark

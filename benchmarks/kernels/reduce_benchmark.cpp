@@ -12,7 +12,7 @@
 
 #include "../array.hpp"
 
-namespace {
+namespace reduce_benchmark {
 
 using bench::million;
 using topos::index_t;
@@ -118,4 +118,4 @@ const bench::on_each_device registered[]{
     {"reduce/min_max", "100000000", min_then_max, bench::timing::real, "two_passes"},
 };
 
-}  // namespace
+}  // namespace reduce_benchmark

@@ -10,7 +10,7 @@
 
 #include "../array.hpp"
 
-namespace {
+namespace scan_benchmark {
 
 constexpr topos::index_t count = 10 * bench::million;
 
@@ -30,4 +30,4 @@ const bench::on_each_device registered[]{
     {"sort/sort", "10000000", sorted},
 };
 
-}  // namespace
+}  // namespace scan_benchmark

@@ -9,7 +9,7 @@
 
 #include "../array.hpp"
 
-namespace {
+namespace normalization_benchmark {
 
 constexpr topos::index_t extent = 10'000;
 
@@ -21,6 +21,6 @@ void layer_norm(benchmark::State& state) {
   bench::moves(state, 2 * extent * extent);
 }
 
-}  // namespace
-
 BENCHMARK(layer_norm)->Name("reduce/layer_norm/topos/cpu/f32/10000x10000")->UseRealTime();
+
+}  // namespace normalization_benchmark

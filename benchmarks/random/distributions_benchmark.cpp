@@ -11,7 +11,7 @@
 
 #include "../array.hpp"
 
-namespace {
+namespace distributions_benchmark {
 
 namespace random = topos::random;
 using topos::index_t;
@@ -47,4 +47,4 @@ void permutation(benchmark::State& state) {
 }
 BENCHMARK(permutation)->Name("random/permutation/topos/cpu/i32/1000000")->UseRealTime();
 
-}  // namespace
+}  // namespace distributions_benchmark

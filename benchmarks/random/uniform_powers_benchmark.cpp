@@ -9,7 +9,7 @@
 
 #include "../array.hpp"
 
-namespace {
+namespace uniform_powers_benchmark {
 
 constexpr topos::index_t count = 100 * bench::million;
 
@@ -26,4 +26,4 @@ const bench::on_each_device registered[]{
     {"random/uniform_powers", "100000000", uniform_powers},
 };
 
-}  // namespace
+}  // namespace uniform_powers_benchmark

@@ -8,7 +8,7 @@
 
 #include "../array.hpp"
 
-namespace {
+namespace dispatch_benchmark {
 
 using topos::tensor;
 
@@ -33,4 +33,4 @@ const bench::on_each_device registered[]{
     {"dispatch/sqrt_log", "10000000", sqrt_log, bench::timing::manual_of_few},
 };
 
-}  // namespace
+}  // namespace dispatch_benchmark

@@ -16,7 +16,7 @@
 
 #include "../array.hpp"
 
-namespace {
+namespace reduction_benchmark {
 
 using bench::million;
 using topos::index_t;
@@ -83,4 +83,4 @@ const bench::on_each_device registered[]{
     {"scatter_add", "100000x64", add_to_rows},
 };
 
-}  // namespace
+}  // namespace reduction_benchmark

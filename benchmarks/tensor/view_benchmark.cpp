@@ -8,7 +8,7 @@
 
 #include "../array.hpp"
 
-namespace {
+namespace view_benchmark {
 
 using topos::index_t;
 using topos::range;
@@ -45,4 +45,4 @@ const bench::on_each_device registered[]{
     {"view/broadcast_add", "2500x4000", broadcast_add},
 };
 
-}  // namespace
+}  // namespace view_benchmark
