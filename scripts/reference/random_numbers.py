@@ -93,6 +93,11 @@ def cases():
     for size in (1, 2, 10, 1625, 1626, 5000):
         yield f"permutation/{size}", np.asarray(random.permutation(key, size)).astype(np.int32)
     yield "permutation_rows", np.asarray(random.permutation(key, jnp.arange(33, dtype=jnp.int32).reshape(11, 3)))
+    for rank, shape in enumerate([(33,), (50, 40), (3, 7, 5)]):
+        numbers = jnp.arange(np.prod(shape), dtype=jnp.int32).reshape(shape)
+        for axis in range(rank + 1):
+            yield f"permutation_independent/{rank}/{axis}", np.asarray(
+                random.permutation(key, numbers, axis, independent=True))
     yield "choice/int64", of_sizes(lambda shape: random.choice(key, 1000, shape)).astype(np.int64)
     yield "choice_once", np.asarray(random.choice(key, 1000, (50,), replace=False)).astype(np.int32)
 

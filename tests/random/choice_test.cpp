@@ -89,6 +89,34 @@ TYPED_TEST(weighted_choice, is_that_of_jax) {
   });
 }
 
+TYPED_TEST(weighted_choice, without_replacement_is_that_of_jax) {
+  using T = TypeParam;
+  support::on_each_device([](topos::device d) {
+    const auto p = support::vector_on<T>(d, {T(0.1), T(0.2), T(0), T(0.3), T(0.4)});
+    for (const auto l : support::jax_layouts) {
+      const auto drawn =
+          random::weighted_choice(support::jax_key(l), p, {4}, random::without_replacement);
+      const std::string type(topos::dtype_name_v<T>);
+      EXPECT_EQ(drawn.device(), d);
+      EXPECT_EQ(support::values_of(drawn),
+                support::jax_values<std::int32_t>(
+                    "choice", "choice_p_once/" + type + "/" + support::layout_name(l)));
+    }
+  });
+}
+
+TYPED_TEST(weighted_choice, without_replacement_takes_all_that_there_is_once) {
+  using T = TypeParam;
+  const auto p = support::vector_on<T>(topos::cpu(), {1, 2, 3, 4, 5, 6});
+  const random::key k{1};
+  std::vector<std::int32_t> drawn =
+      support::values_of(random::weighted_choice(k, p, {2, 3}, random::without_replacement));
+  std::sort(drawn.begin(), drawn.end());
+  EXPECT_EQ(drawn, (std::vector<std::int32_t>{0, 1, 2, 3, 4, 5}));
+  EXPECT_THROW((void)random::weighted_choice(k, p, {7}, random::without_replacement),
+               topos::invalid_argument);
+}
+
 TYPED_TEST(weighted_choice, never_takes_what_weighs_nothing) {
   using T = TypeParam;
   support::on_each_device([](topos::device d) {

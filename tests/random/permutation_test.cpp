@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <topos/random/permutation.hpp>
+#include <topos/tensor/creation.hpp>
 
 #include "jax_numbers.hpp"
 
@@ -72,6 +73,43 @@ TEST(permutation, moves_along_a_named_axis) {
   }
   EXPECT_EQ(support::values_of(drawn), expected);
   EXPECT_THROW((void)random::permutation(k, x, 2), topos::out_of_range);
+}
+
+// Sorts each row along an axis by words of its own; 50 x 40 takes two rounds.
+template <std::size_t Rank>
+void expect_independent(shape<Rank> extents, int number) {
+  support::on_each_device([&](topos::device d) {
+    std::vector<std::int32_t> numbers(static_cast<std::size_t>(topos::size_of_shape(extents)));
+    for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<std::int32_t>(i);
+    const auto x = support::tensor_on<Rank, std::int32_t>(d, extents, numbers);
+    for (const auto l : support::jax_layouts) {
+      for (index_t axis = 0; axis < static_cast<index_t>(Rank); ++axis) {
+        const topos::tensor<std::int32_t, Rank> drawn(
+            random::permutation(support::jax_key(l), x, axis, random::independent));
+        EXPECT_EQ(drawn.shape(), extents);
+        EXPECT_EQ(support::values_of(drawn),
+                  support::jax_values<std::int32_t>(
+                      "permutation", "permutation_independent/" + std::to_string(number) + "/" +
+                                         std::to_string(axis) + "/" + support::layout_name(l)))
+            << "axis " << axis;
+      }
+    }
+  });
+}
+
+TEST(permutation, of_independent_rows_is_that_of_jax) {
+  expect_independent<1>({33}, 0);
+  expect_independent<2>({50, 40}, 1);
+  expect_independent<3>({3, 7, 5}, 2);
+}
+
+TEST(permutation, of_independent_rows_of_nothing_is_empty) {
+  const topos::tensor<float, 2> x(topos::zeros<float>({0, 3}, topos::cpu()));
+  const topos::tensor<float, 2> none(
+      random::permutation(random::key{1}, x, 0, random::independent));
+  EXPECT_EQ(none.shape(), (shape<2>{0, 3}));
+  EXPECT_THROW((void)random::permutation(random::key{1}, x, 2, random::independent),
+               topos::out_of_range);
 }
 
 }  // namespace permutation_test

@@ -4,10 +4,14 @@
 /// Random choices among numbers and among elements.
 
 #include <topos/async/queues.hpp>
+#include <topos/expr/elementwise.hpp>
 #include <topos/expr/gather.hpp>
+#include <topos/expr/math.hpp>
+#include <topos/random/exponential.hpp>
 #include <topos/random/integers.hpp>
 #include <topos/random/permutation.hpp>
 #include <topos/tensor/placement.hpp>
+#include <topos/tensor/sort.hpp>
 #include <topos/tensor/tensor.hpp>
 #include <vector>
 
@@ -56,6 +60,15 @@ struct choice_kernel {
   }
 };
 
+/// Throws `invalid_argument` unless there are as many numbers as are drawn.
+inline void require_draws(const char* name, index_t draws, index_t count,
+                          std::source_location where) {
+  if (draws > count) {
+    throw invalid_argument(
+        topos::detail::concat(name, ": ", draws, " different ones of ", count, " numbers"), where);
+  }
+}
+
 }  // namespace detail
 
 /// In a choice: what was chosen once is not chosen again.
@@ -89,11 +102,7 @@ template <integer T = std::int32_t, std::size_t Rank>
                                      without_replacement_t /*once*/,
                                      device d = default_device::current(),
                                      std::source_location where = std::source_location::current()) {
-  const index_t draws = size_of_shape(extents, where);
-  if (draws > count) {
-    throw invalid_argument(
-        topos::detail::concat("choice: ", draws, " different ones of ", count, " numbers"), where);
-  }
+  detail::require_draws("choice", size_of_shape(extents, where), count, where);
   const tensor<T, 1> all = permutation<T>(k, count, d, where);
   return tensor<T, Rank>(all.memory(), 0, extents);
 }
@@ -146,6 +155,33 @@ template <integer T = std::int32_t, operand P, std::size_t Rank>
     const key& k, const P& p, const index_t (&extents)[Rank],
     std::source_location where = std::source_location::current()) {
   return weighted_choice<T>(k, p, std::to_array(extents), where);
+}
+
+/// The same without any number twice, by the largest of the logarithmic weights plus Gumbel numbers
+/// (Vieira, "Gumbel-max trick and weighted reservoir sampling", 2014), as jax.random.choice does.
+/// What weighs nothing comes last. Returns at once. Throws `invalid_argument` if there are not
+/// enough elements, or more than T has numbers.
+template <integer T = std::int32_t, operand P, std::size_t Rank>
+  requires(std::floating_point<topos::detail::value_of_t<P>>&& topos::detail::node_t<P>::rank == 1)
+[[nodiscard]] tensor<T, Rank> weighted_choice(
+    const key& k, const P& p, const shape<Rank>& extents, without_replacement_t /*once*/,
+    std::source_location where = std::source_location::current()) {
+  using real = topos::detail::value_of_t<P>;
+  const auto node = topos::detail::as_node(p);
+  const index_t count = node.shape()[0];
+  detail::require_draws("weighted_choice", size_of_shape(extents, where), count, where);
+  detail::require_numbers<T>("weighted_choice", count, where);
+  const device d = node.device().value_or(default_device::current());
+  const auto marks = add(gumbel<real>(k, shape<1>{count}, d, where), log(node), where);
+  const auto numbers = topk(marks, size_of_shape(extents), where).indices;
+  return tensor<T, Rank>(reshape(astype<T>(numbers), extents, where), where);
+}
+template <integer T = std::int32_t, operand P, std::size_t Rank>
+  requires(std::floating_point<topos::detail::value_of_t<P>>&& topos::detail::node_t<P>::rank == 1)
+[[nodiscard]] tensor<T, Rank> weighted_choice(
+    const key& k, const P& p, const index_t (&extents)[Rank], without_replacement_t once,
+    std::source_location where = std::source_location::current()) {
+  return weighted_choice<T>(k, p, std::to_array(extents), once, where);
 }
 
 /// Elements of the first axis of x, each chosen for itself, as an expression. `Index` is the type
