@@ -281,6 +281,7 @@ class batch_queue : public work_lane,
     list victims;
     list over;
     std::exception_ptr refusal;
+    bool full = false;  // which is said once the lock is released: that takes longer than all else
     bool notify = false;
     {
       auto lock = schedule_->lock();
@@ -307,11 +308,10 @@ class batch_queue : public work_lane,
           schedule_->room_came();  // more than it takes, perhaps
         }
         if (victims.size() != 0) schedule_->will_end();
-        if (runs && !room())
-          refusal = std::make_exception_ptr(rejected(concat(name_, ": its queue is full")));
+        full = runs && !room();
       }
       const time_point now = schedule_->time().now();
-      if (refusal) {
+      if (refusal || full) {
         made->at = phase::ended;
         ++statistics_.refused;
       } else {
@@ -342,6 +342,7 @@ class batch_queue : public work_lane,
       }
     }
     schedule_->wake(notify);
+    if (full) refusal = std::make_exception_ptr(rejected(concat(name_, ": its queue is full")));
     if (refusal) end_unstarted(*made, std::move(refusal));
     if (victims.size() == 0) return;
     while (const entry_ptr victim = victims.pop_front()) {
