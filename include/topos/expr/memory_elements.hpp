@@ -11,10 +11,10 @@
 
 namespace topos::detail {
 
-/// Neighbouring elements that a thread of a device takes at once, as one load where they are
-/// aligned to their size.
+/// Neighbouring elements that a thread of a device takes at once: by loads of 16 bytes, the most
+/// that there is, to which they are aligned, or to their size if that is less.
 template <class T, int N>
-struct alignas(sizeof(T) * N) pack {
+struct alignas(sizeof(T) * N < 16 ? sizeof(T) * N : 16) pack {
   T value[N];
 };
 
@@ -24,7 +24,7 @@ inline constexpr int pack_size = sizeof(T) < 16 ? static_cast<int>(16 / sizeof(T
 
 template <class T, int N>
 KOKKOS_FUNCTION bool is_packed(const T* at) {
-  return reinterpret_cast<std::uintptr_t>(at) % sizeof(pack<T, N>) == 0;
+  return reinterpret_cast<std::uintptr_t>(at) % alignof(pack<T, N>) == 0;
 }
 
 /// Elements in memory.
