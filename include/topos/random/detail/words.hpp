@@ -33,7 +33,14 @@ struct words {
   [[nodiscard]] KOKKOS_FUNCTION bool is_one_run() const { return partitionable || count < run; }
 
   /// The words of the run that word i is in, i from the run's first on being word i % run of them.
-  [[nodiscard]] KOKKOS_FUNCTION words run_of(std::uint64_t i) const;
+  [[nodiscard]] KOKKOS_FUNCTION words run_of(std::uint64_t i) const {
+    const std::uint64_t runs = count / run;
+    const std::uint64_t number = i / run;
+    // The run's key, of those that this one splits into, which are never so many as to take runs.
+    const words keys{high, low, false, 2 * (runs + 1)};
+    return {keys.of_block(2 * number), keys.of_block(2 * number + 1), false,
+            number < runs ? run : count % run};
+  }
 
   /// Block i: of the counter (i, i + half()), or of the 64-bit counter i.
   [[nodiscard]] KOKKOS_FUNCTION word_pair<std::uint32_t> block(std::uint64_t i) const {
@@ -230,13 +237,6 @@ struct double_word_pairs {
                                                                           std::uint64_t i) {
   if (from.partitionable) return from.block(i);
   return {from(2 * i), from(2 * i + 1)};
-}
-
-KOKKOS_FUNCTION inline words words::run_of(std::uint64_t i) const {
-  const std::uint64_t runs = count / run;
-  const words keys{high, low, false, 2 * (runs + 1)};
-  const word_pair<std::uint32_t> own = split_words(keys, i / run);
-  return {own.first, own.second, false, i / run < runs ? run : count % run};
 }
 
 }  // namespace topos::random::detail
