@@ -7,6 +7,8 @@
 # lists a file's dependencies while it compiles that file, where the wrapper would preprocess it once more; and
 # it puts its command so that ccache, where there is one, understands it. (ccache must go by the dependencies: by
 # itself it would compare what nvcc preprocesses for the device, and take a change of the host's code for none.)
+# With TOPOS_NVCC_CHECK it stops at PTX, which the assembler checks and turns into no machine code, and where this nvcc
+# can, from 12.9 on, makes that without optimisation: half of the time of all that follows nvcc's front end.
 
 include_guard(GLOBAL)
 
@@ -33,8 +35,17 @@ function(topos_nvcc_wrapper source variable)
   file(READ "${source}/bin/nvcc_wrapper" text)
   string(REGEX REPLACE "\ndefault_arch=\"[a-z0-9_]+\"" "\ndefault_arch=\"${oldest}\"" text "${text}")
   set(command "${TOPOS_NVCC}")
+  if(TOPOS_NVCC_CHECK)
+    string(REPLACE "cuda_args=\"$cuda_args $arch_flag\"" "cuda_args=\"$cuda_args \${arch_flag/=sm_/=compute_}\"" text
+                   "${text}"
+    )
+    execute_process(COMMAND "${TOPOS_NVCC}" --help OUTPUT_VARIABLE help ERROR_QUIET)
+    if(help MATCHES "Ofast-compile")
+      string(APPEND command " --Ofast-compile=max")
+    endif()
+  endif()
   if(TOPOS_CCACHE)
-    set(command "env CCACHE_DEPEND=1 ${TOPOS_CCACHE} ${TOPOS_NVCC}")
+    set(command "env CCACHE_DEPEND=1 ${TOPOS_CCACHE} ${command}")
   endif()
   string(REGEX REPLACE "\nnvcc_compiler=nvcc\n" "\nnvcc_compiler=\"${command}\"\n" text "${text}")
   # Options out of the environment would not count for ccache.
