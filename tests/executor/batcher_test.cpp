@@ -309,4 +309,56 @@ TEST(batcher, refuses_options_that_nothing_could_run_with) {
                topos::invalid_argument);
 }
 
+struct warming {
+  void warm_up() { ++*warmed; }
+  std::vector<int> operator()(std::span<const int> batch) const {
+    EXPECT_GE(warmed->load(), 1);
+    return std::vector<int>(batch.begin(), batch.end());
+  }
+  std::atomic<int>* warmed;
+};
+
+TEST(batcher, warms_each_replica_up_outside_of_the_statistics) {
+  std::atomic<int> warmed = 0;
+  topos::batcher<int, int> b(warming{&warmed}, {.replicas = 3});
+  EXPECT_EQ(b.submit(4).get(), 4);
+  b.submit(5).get();
+  EXPECT_EQ(warmed, 3);
+  EXPECT_TRUE(b.drain());
+  EXPECT_EQ(b.stats().batches(), 2U);
+  EXPECT_EQ(b.stats().compute.count(), 2U);
+}
+
+// A quantile is known to an eighth.
+void expect_about(std::chrono::nanoseconds got, std::chrono::nanoseconds expected) {
+  EXPECT_GE(got, expected);
+  EXPECT_LE(got, expected + expected / 8 + std::chrono::nanoseconds(1));
+}
+
+TEST(batcher, keeps_the_times_of_its_items) {
+  topos::manual_time time;
+  topos::batcher<int, int> b(
+      [&](std::span<const int> batch) {
+        time.advance(2s);
+        return std::vector<int>(batch.begin(), batch.end());
+      },
+      {.hold_until = 2, .time = &time});
+  auto first = b.submit(1);
+  time.advance(1s);
+  auto second = b.submit(2);
+  first.get();
+  second.get();
+  const topos::statistics s = b.stats();
+  EXPECT_EQ(s.queue.count(), 2U);
+  EXPECT_EQ(s.queue.quantile(0), 0s);
+  expect_about(s.queue.quantile(1), 1s);
+  EXPECT_EQ(s.compute.count(), 1U);
+  expect_about(s.compute.quantile(0.5), 2s);
+  EXPECT_EQ(s.total.count(), 2U);
+  expect_about(s.total.quantile(0), 2s);
+  expect_about(s.total.quantile(1), 3s);
+  ASSERT_EQ(s.replicas.size(), 1U);
+  EXPECT_EQ(s.replicas[0], (topos::replica_statistics{1, 2}));
+}
+
 }  // namespace batcher_test

@@ -407,4 +407,64 @@ TEST(result_stream, loses_nothing_where_its_progress_cannot_be_shown) {
   EXPECT_TRUE(disk.written);
 }
 
+// What comes of the items: their results, or -1 for each that is thrown.
+template <class Stream>
+std::vector<int> endings(Stream results) {
+  std::vector<int> all;
+  for (;;) {
+    try {
+      for (const int result : results) all.push_back(result);
+      return all;
+    } catch (const std::domain_error&) {
+      all.push_back(-1);
+    }
+  }
+}
+
+TEST(result_stream, of_an_idempotent_model_loses_the_items_at_fault_alone) {
+  batcher b(
+      [](std::span<const int> batch) {
+        for (const int item : batch) {
+          if (item % 10 == 3) throw std::domain_error("ends in three");
+        }
+        return twice(batch);
+      },
+      {.idempotent = true});
+  std::vector<int> expected;
+  for (int i = 0; i < 64; ++i) expected.push_back(i % 10 == 3 ? -1 : 2 * i);
+
+  EXPECT_EQ(endings(b.map(numbers(64), {.request_size = 16})), expected);
+
+  EXPECT_EQ(b.stats().failed, 7U);
+  EXPECT_EQ(b.stats().done, 57U);
+  EXPECT_LE(b.stats().reruns, 7U * 2 * 4);
+}
+
+TEST(result_stream, of_outcomes_loses_the_items_at_fault_alone) {
+  batcher b([](std::span<const int> batch) {
+    std::vector<topos::outcome<int>> results;
+    for (const int item : batch) {
+      if (item % 4 == 0)
+        results.push_back(topos::outcome<int>::failed(std::domain_error("a fourth")));
+      else
+        results.push_back(item);
+    }
+    return results;
+  });
+  EXPECT_EQ(endings(b.map(numbers(8), {.request_size = 4})),
+            (std::vector<int>{-1, 1, 2, 3, -1, 5, 6, 7}));
+  EXPECT_EQ(b.stats().failed, 2U);
+  EXPECT_EQ(b.stats().done, 6U);
+}
+
+TEST(result_stream, that_may_not_run_twice_fails_by_requests) {
+  batcher b([](std::span<const int> batch) {
+    if (batch[0] == 0) throw std::domain_error("the first");
+    return twice(batch);
+  });
+  EXPECT_EQ(endings(b.map(numbers(4), {.request_size = 2})), (std::vector<int>{-1, 4, 6}));
+  EXPECT_EQ(b.stats().failed, 2U);
+}
+
+
 }  // namespace result_stream_test

@@ -4,8 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <latch>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -444,6 +446,90 @@ TEST(submit, from_inside_a_model_is_refused_where_it_would_wait_for_itself) {
   EXPECT_EQ(inner[0].get(), 2);
   EXPECT_EQ(inner[1].get(), 4);
   EXPECT_THROW(inner[2].get(), topos::rejected);
+}
+
+TEST(submit, from_inside_a_model_is_not_waited_for_by_the_only_replica) {
+  topos::batcher<int, int>* self = nullptr;
+  topos::batcher<int, int> b([&](std::span<const int> batch) {
+    if (batch[0] == 0) {
+      EXPECT_THROW(static_cast<void>(self->submit(1).get()), topos::error);
+    }
+    return twice(batch);
+  });
+  self = &b;
+  EXPECT_EQ(b.submit(0).get(), 0);
+}
+
+// Both would wait for each other for ever.
+TEST(submit, from_inside_a_model_is_waited_for_by_all_replicas_but_one) {
+  topos::batcher<int, int>* self = nullptr;
+  std::latch both(2);
+  std::atomic<int> refused = 0;
+  topos::batcher<int, int> b(
+      [&](std::span<const int> batch) {
+        if (batch[0] < 2) {
+          both.arrive_and_wait();
+          try {
+            EXPECT_EQ(self->submit(5).get(), 10);
+          } catch (const topos::error&) {
+            ++refused;
+          }
+        }
+        return twice(batch);
+      },
+      {.replicas = 2, .max_batch_size = 1});
+  self = &b;
+  auto first = b.submit(0);
+  auto second = b.submit(1);
+  EXPECT_EQ(first.get(), 0);
+  EXPECT_EQ(second.get(), 2);
+  EXPECT_EQ(refused, 1);
+}
+
+// Whichever comes first, the wait or the loss.
+TEST(submit, from_inside_a_model_fails_when_no_replica_is_left_to_run_it) {
+  topos::batcher<int, int>* self = nullptr;
+  std::latch both(2);
+  std::atomic<bool> loses = true;
+  topos::batcher<int, int> b(
+      [&](std::span<const int> batch) {
+        if (batch[0] == 0) {
+          both.arrive_and_wait();
+          EXPECT_THROW(static_cast<void>(self->submit(5).get()), topos::error);
+        }
+        if (batch[0] == 1 && loses.exchange(false)) {
+          both.arrive_and_wait();
+          throw topos::device_lost("it is gone");
+        }
+        return twice(batch);
+      },
+      {.replicas = 2, .max_batch_size = 1});
+  self = &b;
+  auto waits = b.submit(0);
+  auto lost = b.submit(1);
+  EXPECT_EQ(waits.get(), 0);
+  lost.wait();
+  EXPECT_EQ(b.submit(7).get(), 14);
+}
+
+TEST(submit, of_what_never_fits_sheds_nothing) {
+  gate hold;
+  topos::batcher<std::vector<char>, std::size_t> b(
+      [&](std::span<const std::vector<char>> batch) {
+        hold.pass();
+        std::vector<std::size_t> results;
+        for (const auto& item : batch) results.push_back(item.size());
+        return results;
+      },
+      {.queue_bytes = 1000, .full = topos::when_full::shed_oldest});
+  auto busy = b.submit(std::vector<char>(1));
+  hold.await(1);
+  auto waits = b.submit(std::vector<char>(90));
+  EXPECT_THROW(b.submit(std::vector<char>(5000)).get(), topos::rejected);
+  hold.open();
+  EXPECT_EQ(waits.get(), 90U);
+  EXPECT_EQ(b.stats().shed, 0U);
+  EXPECT_EQ(busy.get(), 1U);
 }
 
 }  // namespace submit_test

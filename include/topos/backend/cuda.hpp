@@ -19,6 +19,28 @@ namespace topos::backend {
 
 #if TOPOS_HAS_CUDA
 
+/// Whether a GPU does nothing any more for this process after such an error (the CUDA runtime's
+/// list of errors says so of each).
+[[nodiscard]] inline bool is_lost(cudaError_t status) {
+  switch (status) {
+    case cudaErrorIllegalAddress:
+    case cudaErrorLaunchFailure:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorHardwareStackError:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorAssert:
+    case cudaErrorECCUncorrectable:
+    case cudaErrorNvlinkUncorrectable:
+    case cudaErrorDevicesUnavailable:
+      return true;
+    default:
+      return false;
+  }
+}
+
 /// Throws what a CUDA call reports, with the call's name.
 inline void check_cuda(cudaError_t status, const char* call) {
   if (status == cudaSuccess) return;
@@ -26,6 +48,7 @@ inline void check_cuda(cudaError_t status, const char* call) {
   const std::string message =
       detail::concat(call, ": ", cudaGetErrorName(status), ": ", cudaGetErrorString(status));
   if (status == cudaErrorMemoryAllocation) throw out_of_memory(message);
+  if (is_lost(status)) throw device_lost(message);
   throw backend_error(message);
 }
 

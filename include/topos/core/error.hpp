@@ -128,6 +128,15 @@ struct backend_error : error {
       : error(message, where) {}
 };
 
+/// A device that can do no more work, as a GPU whose kernel has failed: all that it is asked for
+/// fails. A model may throw it, too: an executor's replica takes no further part then, and its
+/// batch is run by the others, or fails if it was asked to stop.
+struct device_lost : backend_error {
+  explicit device_lost(const std::string& message,
+                       std::source_location where = std::source_location::current())
+      : backend_error(message, where) {}
+};
+
 /// topos was used before `runtime` was made or after it ended.
 struct runtime_not_started : error {
   explicit runtime_not_started(const std::string& message,

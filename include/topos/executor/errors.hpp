@@ -33,12 +33,4 @@ struct rejected : error {
       : error(message, where) {}
 };
 
-/// Thrown by a model whose device can do no more work: its replica takes no further part, and the
-/// batch is run by the others, or fails if it was asked to stop.
-struct device_lost : error {
-  explicit device_lost(const std::string& message,
-                       std::source_location where = std::source_location::current())
-      : error(message, where) {}
-};
-
 }  // namespace topos

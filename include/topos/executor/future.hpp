@@ -78,7 +78,14 @@ class chained final : public future_state<Out>, public continuation {
     return first->withdraw();
   }
 
-  [[nodiscard]] std::shared_ptr<withdrawable> source() noexcept override {
+  [[nodiscard]] const result_maker* maker() const noexcept override {
+    std::shared_ptr<withdrawable> first = source();
+    if (first == nullptr) return nullptr;
+    while (auto before = first->source()) first = std::move(before);
+    return first->maker();
+  }
+
+  [[nodiscard]] std::shared_ptr<withdrawable> source() const noexcept override {
     const auto lock = parking_place::of(this).lock();
     return from_;
   }
@@ -116,7 +123,8 @@ class [[nodiscard]] future {
     return state(where).is_ready();
   }
 
-  /// Blocks until the result is there.
+  /// Blocks until the result is there. Throws `topos::error` inside of a model, for a result of the
+  /// executor that runs it, where all its other replicas wait so already: nobody would make it.
   void wait(std::source_location where = std::source_location::current()) const {
     state(where).wait();
   }
@@ -128,8 +136,8 @@ class [[nodiscard]] future {
     return state(where).wait_for(time);
   }
 
-  /// Blocks, then gives the value or throws what was thrown on the way, with its own type. Once:
-  /// afterwards the future is not valid, and a second call throws `topos::error`.
+  /// Blocks as `wait`, then gives the value or throws what was thrown on the way, with its own
+  /// type. Once: afterwards the future is not valid, and a second call throws `topos::error`.
   T get(std::source_location where = std::source_location::current()) {
     state(where).wait();
     return std::exchange(state_, nullptr)->take();

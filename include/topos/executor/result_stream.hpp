@@ -4,10 +4,12 @@
 /// The results for a range or a generator of items, in order.
 
 #include <cstddef>
+#include <exception>
 #include <iterator>
 #include <memory>
 #include <topos/executor/detail/request_window.hpp>
 #include <topos/executor/endpoint.hpp>
+#include <topos/executor/outcome.hpp>
 #include <utility>
 #include <vector>
 
@@ -22,14 +24,16 @@ namespace topos {
 ///
 /// A request that fails is thrown, with its own type, by the `begin` or `++` that would come to its
 /// first result; the others are not harmed: calling `begin` again goes on with the request after
-/// it. What the source throws comes likewise, after the results of all items before it, and is the
-/// end.
+/// it. Where the endpoint is idempotent, or its model returns an `outcome` for each item, a request
+/// is not lost with one bad item: that alone is thrown, where its result would come, and `begin`
+/// goes on with the item after it. What the source throws comes likewise, after the results of all
+/// items before it, and is the end.
 ///
 ///     for (auto results = dep.post<"/encode">(documents);;) {
 ///       try {
 ///         for (auto& embedding : results) use(embedding);
 ///         break;
-///       } catch (const std::exception& failure) { ... }  // these request_size documents failed
+///       } catch (const std::exception& failure) { ... }  // one, or request_size documents, failed
 ///     }
 ///
 /// Destroying the stream withdraws requests that have not started, asks the others to stop, and
@@ -98,18 +102,27 @@ class [[nodiscard]] result_stream {
     void advance() {
       index = 0;
       results.clear();
-      const auto request = window.next();
-      ended = request == nullptr;
-      if (ended) return;
-      request->wait();
-      // Before the results are consumed, and so that the model does not wait for that.
-      window.fill();
-      results = request->take();
+      if (from == each.size()) {
+        const auto request = window.next();
+        ended = request == nullptr;
+        if (ended) return;
+        request->wait();
+        // Before the results are consumed, and so that the model does not wait for that.
+        window.fill();
+        from = 0;
+        each = std::move(request->each);
+        if (each.empty()) return static_cast<void>(results = request->take());
+      }
+      // Up to the next that has failed.
+      while (from != each.size() && each[from]) results.push_back(std::move(each[from++].value()));
+      if (results.empty()) std::rethrow_exception(std::move(each[from++]).failure());
     }
 
     detail::request_window<In, Out> window;
     std::vector<Out> results;
     std::size_t index = 0;
+    std::vector<outcome<Out>> each;  // of a request some of whose items have failed
+    std::size_t from = 0;            // of these the first that is not among the results
     bool ended = false;
   };
 

@@ -133,21 +133,6 @@ struct batch_results {
   std::unique_ptr<detail::flight<Out>> flight;  // that will bring the values, if there is one
 
   [[nodiscard]] std::size_t size() const noexcept { return each ? outcomes.size() : values.size(); }
-
-  /// Moves all to the end of others, or says what the first failed with.
-  [[nodiscard]] std::exception_ptr append_to(std::vector<Out>& to) {
-    if (each) {
-      for (outcome<Out>& one : outcomes) {
-        if (!one) return std::move(one).failure();
-        to.push_back(std::move(one.value()));
-      }
-    } else if (to.empty()) {
-      to = std::move(values);
-    } else {
-      std::move(values.begin(), values.end(), std::back_inserter(to));
-    }
-    return nullptr;
-  }
 };
 
 /// How a callable takes what follows its first arguments.

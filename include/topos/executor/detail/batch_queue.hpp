@@ -158,12 +158,7 @@ class batch_queue : public work_lane,
   [[nodiscard]] std::size_t replicas() const noexcept override {
     return slots::replica_of(batches_.size());
   }
-  void forbid_waiting_here() const override {
-    if (!schedule_->serves_here()) return;
-    const auto lock = schedule_->lock();
-    if (schedule_->replicas() == 1)
-      throw error(concat(name_, ": a model that waits for its only replica waits for itself"));
-  }
+  [[nodiscard]] const result_maker* maker() const noexcept override { return schedule_.get(); }
   [[nodiscard]] const time_source& time() const noexcept { return schedule_->time(); }
 
   [[nodiscard]] std::optional<time_point> due(bool draining, bool busy) const override {
@@ -298,8 +293,10 @@ class batch_queue : public work_lane,
         schedule_->require_open();
         // What will not run takes nobody's place.
         const bool runs = made->deadline > schedule_->time().now() && !stop.stop_requested();
-        // Requests are not shed: beside them there may be no room even so.
-        if (runs && options_.full == when_full::shed_oldest &&
+        // Requests are not shed: beside them there may be no room even so. Nor would it do to shed
+        // all for what fits the queue only where nothing else is in it.
+        const bool fits = options_.queue_bytes == 0 || made->bytes <= options_.queue_bytes;
+        if (runs && fits && options_.full == when_full::shed_oldest &&
             has_room(1, made->bytes, requested_ + reserved_, 0)) {
           while (!room()) {
             victims.push_back(line_.pop_least(over));

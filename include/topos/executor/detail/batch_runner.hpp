@@ -6,19 +6,18 @@
 #include <algorithm>
 #include <cstddef>
 #include <exception>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
 #include <stop_token>
 #include <string>
 #include <topos/core/error.hpp>
-#include <topos/executor/detail/batch_function.hpp>
-#include <topos/executor/detail/batch_queue.hpp>
+#include <topos/executor/detail/batch_caller.hpp>
 #include <topos/executor/detail/batch_scratch.hpp>
 #include <topos/executor/detail/failure_kind.hpp>
 #include <topos/executor/detail/flight.hpp>
 #include <topos/executor/detail/quick_lock.hpp>
+#include <topos/executor/detail/request_results.hpp>
 #include <topos/executor/detail/slots.hpp>
 #include <utility>
 #include <vector>
@@ -32,21 +31,23 @@ namespace topos::detail {
 /// reruns. A lost replica's batch goes back to the front of the queue, or fails if it was asked to
 /// stop. Each slot has a scratch of its own, under no lock: only its replica's thread uses it.
 template <class In, class Out, class Parameters>
-class batch_runner final : public batch_queue<In, Out, Parameters> {
-  using base = batch_queue<In, Out, Parameters>;
+class batch_runner final : public batch_caller<In, Out, Parameters> {
+  using base = batch_caller<In, Out, Parameters>;
   using base::batches_;
+  using base::begin;
+  using base::call;
   using base::count_batch;
-  using base::count_call;
   using base::count_rerun;
+  using base::end;
   using base::end_unstarted;
   using base::line_;
-  using base::name_;
   using base::options_;
   using base::requested_;
   using base::requests_;
   using base::running_;
   using base::schedule_;
   using base::statistics_;
+  using base::stops_;
   using base::takes_request;
   using base::was_late;
   using typename base::entry_ptr;
@@ -54,24 +55,21 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
   using typename base::time_point;
 
  public:
-  using results = batch_results<Out>;
-  using function = std::function<void(std::size_t replica, std::span<const In> batch,
-                                      const Parameters&, const std::stop_token&, results&)>;
   using typename base::cost_function;
+  using typename base::function;
   using ran = work_lane::ran;
 
   /// `f` may be called by several replicas at once; `stops`: it takes a stop token.
   batch_runner(std::shared_ptr<schedule> work, std::size_t replicas, executor_options options,
                std::string name, cost_function cost, bool stops, function f)
-      : base(std::move(work), replicas, std::move(options), std::move(name), std::move(cost)),
-        stops_(stops),
-        function_(std::move(f)),
+      : base(std::move(work), replicas, std::move(options), std::move(name), std::move(cost), stops,
+             std::move(f)),
         scratch_(slots::first_of(replicas)) {}
 
   /// Lets go of the function and of what has ended; after the last batch.
   void close() noexcept {
     line_.clear();
-    function_ = nullptr;
+    this->forget_function();
   }
 
   ran run(std::unique_lock<std::mutex>& lock, bool draining, std::size_t slot) noexcept override {
@@ -186,9 +184,15 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
                                                   std::exception_ptr failure) noexcept {
     request_ptr& what = with.request;
     const std::size_t count = what->items.size();
-    std::vector<Out> made;
+    request_results<Out> made;
+    std::size_t failed = count;
     try {
       failure = fulfil(with, slot, what->items, made, std::move(failure));
+      if (!failure) {
+        failed = made.failed();
+        failure = made.failure();
+        what->each = std::move(made).outcomes();
+      }
     } catch (...) {  // no memory to put results together
       failure = std::current_exception();
     }
@@ -205,7 +209,8 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
       schedule_->wake(schedule_->work_came());
       return failure;
     }
-    (failure ? statistics_.failed : statistics_.done) += count;
+    statistics_.failed += failed;
+    statistics_.done += count - failed;
     for (std::size_t i = 0; i < count; ++i)
       statistics_.total.add(schedule_->time().now() - what->enqueued);
     lock.unlock();
@@ -215,28 +220,41 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
     if (failure)
       what->set_error(std::move(failure));
     else
-      what->set_value(std::move(made));
+      what->set_value(std::move(made).values());
     what.reset();
     relock_quickly(lock);
     running_ -= count;
     return lost;
   }
 
-  // A request's results out of a first call, all of them or the first exception; without memory for
-  // them all, half by half.
+  // Whether halves of a batch of so many may fare better than it did.
+  [[nodiscard]] bool is_halved(failure_kind kind, std::size_t count) const noexcept {
+    return count > 1 && (kind == failure_kind::no_memory ||
+                         (kind == failure_kind::ordinary && options_.idempotent));
+  }
+
+  // A request's results out of a first call, or of calls with parts of it. Says what the replica
+  // was lost with.
   [[nodiscard]] std::exception_ptr fulfil(scratch& with, std::size_t slot,
-                                          std::span<const In> items, std::vector<Out>& made,
+                                          std::span<const In> items, request_results<Out>& made,
                                           std::exception_ptr failure) {
-    if (!failure) return with.made.append_to(made);
-    if (items.size() < 2 || kind_of(failure) != failure_kind::no_memory ||
-        batches_[slot].stop.stop_requested())
-      return failure;
-    for (const auto half : {items.first(items.size() / 2), items.subspan(items.size() / 2)}) {
-      count_rerun();
-      failure = fulfil(with, slot, half, made, call(with, slot, half));
-      if (failure) break;
+    if (!failure) {
+      made.add(with.made);
+      return nullptr;
     }
-    return failure;
+    const failure_kind kind = kind_of(failure);
+    if (kind == failure_kind::lost) return failure;
+    if (!is_halved(kind, items.size()) || batches_[slot].stop.stop_requested()) {
+      made.fail(failure, items.size());
+      return nullptr;
+    }
+    std::exception_ptr lost;
+    for (const auto half : {items.first(items.size() / 2), items.subspan(items.size() / 2)}) {
+      if (lost) break;
+      count_rerun();
+      lost = fulfil(with, slot, half, made, call(with, slot, half));
+    }
+    return lost;
   }
 
   [[nodiscard]] std::exception_ptr finish_submissions(std::unique_lock<std::mutex>& lock,
@@ -265,10 +283,8 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
                                           std::size_t last, std::exception_ptr failure) {
     const failure_kind kind = failure ? kind_of(failure) : failure_kind::ordinary;
     if (kind == failure_kind::lost) return failure;
-    const bool again = failure && last - first > 1 &&
-                       (kind == failure_kind::no_memory ||
-                        (kind == failure_kind::ordinary && options_.idempotent)) &&
-                       is_wanted(with, slot, first, last);
+    const bool again =
+        failure && is_halved(kind, last - first) && is_wanted(with, slot, first, last);
     if (!again) {
       deliver(with, slot, first, last, std::move(failure));
       return nullptr;
@@ -351,49 +367,6 @@ class batch_runner final : public batch_queue<In, Out, Parameters> {
     }
   }
 
-  // Calls the function, and waits for what it leaves in flight. Says what it failed with.
-  [[nodiscard]] std::exception_ptr call(scratch& with, std::size_t slot,
-                                        std::span<const In> items) noexcept {
-    std::exception_ptr failure = begin(with, slot, items);
-    return failure || !with.made.flight ? failure : end(with, items.size());
-  }
-
-  [[nodiscard]] std::exception_ptr begin(scratch& with, std::size_t slot,
-                                         std::span<const In> items) noexcept {
-    const Parameters& parameters =
-        with.request
-            ? *static_cast<const Parameters*>(with.request->parameters.get())
-            : with.batch.entries[static_cast<std::size_t>(items.data() - with.items.data())]
-                  ->parameters;
-    with.started = schedule_->time().now();
-    try {
-      function_(slots::replica_of(slot), items, parameters, batches_[slot].stop.get_token(),
-                with.made);
-    } catch (...) {
-      count_call(with.started);
-      return std::current_exception();
-    }
-    return with.made.flight ? nullptr : end(with, items.size());
-  }
-
-  [[nodiscard]] std::exception_ptr end(scratch& with, std::size_t count) noexcept {
-    std::exception_ptr failure;
-    try {
-      if (const auto flight = std::move(with.made.flight))
-        with.made.each = flight->land(with.made.values, with.made.outcomes);
-      if (with.made.size() != count) {
-        throw miscounted(concat(name_, ": ", with.made.size(), " results came back for a batch of ",
-                                count, " items; it must return one for each, in order"));
-      }
-    } catch (...) {
-      failure = std::current_exception();
-    }
-    count_call(with.started);
-    return failure;
-  }
-
-  const bool stops_;  // batches have a stop token
-  function function_;
   std::vector<scratch> scratch_;
 };
 

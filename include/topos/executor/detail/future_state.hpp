@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <topos/core/error.hpp>
 #include <topos/core/spinner.hpp>
 #include <topos/executor/detail/callback_threads.hpp>
 #include <topos/executor/detail/parking_place.hpp>
@@ -16,6 +17,48 @@
 
 namespace topos::detail {
 
+/// Who makes results on threads of its own, and none while all of these wait for some.
+class result_maker {
+ public:
+  /// The one whose thread this is, or null.
+  [[nodiscard]] static result_maker*& here() noexcept {
+    thread_local result_maker* is = nullptr;
+    return is;
+  }
+
+  /// Its thread is about to wait for a result of its own, until `end_waiting`. Says false, and
+  /// counts nothing, where no other thread would be left to make it; with `must` what has not begun
+  /// fails there instead.
+  [[nodiscard]] virtual bool begin_waiting(bool must) noexcept = 0;
+  virtual void end_waiting() noexcept = 0;
+
+ protected:
+  ~result_maker() = default;
+};
+
+/// While it lives its thread waits for a result of a maker's, perhaps that whose thread it is.
+class waiting_here {
+ public:
+  enum class may { refuse, not_refuse };
+
+  /// Throws `error` where it would wait for itself, unless it may not refuse to.
+  waiting_here(const result_maker* of, may refuse)
+      : maker_(of != nullptr && of == result_maker::here() ? result_maker::here() : nullptr) {
+    if (maker_ != nullptr && !maker_->begin_waiting(refuse == may::not_refuse))
+      throw error(
+          "executor: a model that waits for its own executor waits for itself: no replica "
+          "is left that does not");
+  }
+  ~waiting_here() {
+    if (maker_ != nullptr) maker_->end_waiting();
+  }
+  waiting_here(const waiting_here&) = delete;
+  waiting_here& operator=(const waiting_here&) = delete;
+
+ private:
+  result_maker* const maker_;
+};
+
 /// What a result can be called off by.
 class withdrawable {
  public:
@@ -23,11 +66,14 @@ class withdrawable {
   withdrawable(const withdrawable&) = delete;
   withdrawable& operator=(const withdrawable&) = delete;
 
+  /// Who makes it, where that is known.
+  [[nodiscard]] virtual const result_maker* maker() const noexcept { return nullptr; }
+
   /// Ends it with `cancelled` if it has not ended; says whether it did.
   virtual bool withdraw() noexcept { return false; }
 
   /// Of a function of another result, that one, until it is there.
-  [[nodiscard]] virtual std::shared_ptr<withdrawable> source() noexcept { return nullptr; }
+  [[nodiscard]] virtual std::shared_ptr<withdrawable> source() const noexcept { return nullptr; }
 
  protected:
   ~withdrawable() = default;
@@ -42,15 +88,10 @@ class future_state : public withdrawable {
     return (word_.load(std::memory_order_acquire) & ready) != 0;
   }
 
-  void wait() const {
-    if (is_ready()) return;
-    thread_local spinner spin(spinner::for_another_thread);
-    if (spin([&] { return is_ready(); })) return;
-    parking_place& place = parking_place::of(this);
-    auto lock = place.lock();
-    if (!mark_awaited()) return;
-    place.sleep(lock, [&] { return is_ready(); });
-  }
+  /// Throws `error` on a thread that would wait for itself.
+  void wait() const { wait(waiting_here::may::refuse); }
+  /// The same where it has to be waited for.
+  void wait_anyway() const noexcept { wait(waiting_here::may::not_refuse); }
 
   template <class Rep, class Period>
   bool wait_for(std::chrono::duration<Rep, Period> time) const {
@@ -120,6 +161,17 @@ class future_state : public withdrawable {
  private:
   static constexpr std::uintptr_t ready = 1;
   static constexpr std::uintptr_t awaited = 2;  // somebody sleeps
+
+  void wait(waiting_here::may refuse) const {
+    if (is_ready()) return;
+    const waiting_here waits(result_maker::here() != nullptr ? this->maker() : nullptr, refuse);
+    thread_local spinner spin(spinner::for_another_thread);
+    if (spin([&] { return is_ready(); })) return;
+    parking_place& place = parking_place::of(this);
+    auto lock = place.lock();
+    if (!mark_awaited()) return;
+    place.sleep(lock, [&] { return is_ready(); });
+  }
 
   // Says that somebody is about to sleep; says whether there is still something to wait for.
   [[nodiscard]] bool mark_awaited() const noexcept {

@@ -52,16 +52,16 @@ class request_window {
   ~request_window() {
     // The last first, or a replica would start one while those before it are withdrawn.
     for (std::size_t i = ahead_.size(); i-- > 0;) static_cast<void>(queue_->cancel(ahead_[i]));
-    for (const request_ptr& running : ahead_) running->wait();
-    for (const request_ptr& running : given_) running->wait();
+    for (const request_ptr& running : ahead_) running->wait_anyway();
+    for (const request_ptr& running : given_) running->wait_anyway();
   }
 
   request_window(const request_window&) = delete;
   request_window& operator=(const request_window&) = delete;
 
   /// The next request in order, or null after the last, when all have ended. Throws what the source
-  /// has thrown, after the requests of the items before that; and inside of the only replica, where
-  /// whoever has the request, or the destructor, would wait for it for ever.
+  /// has thrown, after the requests of the items before that; and inside of the last replica that
+  /// does not wait so, where whoever has the request would wait for it for ever.
   [[nodiscard]] request_ptr next() {
     fill();
     while (ahead_.empty() && !ended_) {
@@ -81,7 +81,7 @@ class request_window {
       return nullptr;
     }
     if (signal_) bring_forward();
-    if (!ahead_.front()->is_ready()) queue_->forbid_waiting_here();
+    if (!ahead_.front()->is_ready()) static_cast<void>(waits_for_it());
     request_ptr first = std::move(ahead_.front());
     ahead_.pop_front();
     given_.push_back(first);
@@ -156,9 +156,13 @@ class request_window {
                                       [](const request_ptr& r) { return r->is_ready(); });
       if (ended != ahead_.end())
         return static_cast<void>(std::rotate(ahead_.begin(), ended, ended + 1));
-      queue_->forbid_waiting_here();
+      const waiting_here waits = waits_for_it();
       signal_->wait_beyond(seen);
     }
+  }
+
+  [[nodiscard]] waiting_here waits_for_it() const {
+    return {queue_->maker(), waiting_here::may::refuse};
   }
 
   void fail() noexcept {

@@ -16,6 +16,8 @@
 #include <thread>
 #include <topos/core/error.hpp>
 #include <topos/core/spinner.hpp>
+#include <topos/executor/detail/alarms.hpp>
+#include <topos/executor/detail/future_state.hpp>
 #include <topos/executor/detail/quick_lock.hpp>
 #include <topos/executor/detail/slots.hpp>
 #include <topos/executor/detail/work_lane.hpp>
@@ -29,7 +31,7 @@ namespace topos::detail {
 /// The lock and the one queue of work of a set of replicas. Who is free takes, of all endpoints
 /// with a batch that is due, that of the one whose batches have cost least so far (fair queueing by
 /// virtual time), and of these the one that has been due for longest.
-class schedule {
+class schedule final : public result_maker {
  public:
   using time_point = time_source::time_point;
 
@@ -93,10 +95,21 @@ class schedule {
   }
 
   /// True on a thread that runs a batch of this schedule's.
-  [[nodiscard]] bool serves_here() const noexcept { return serving() == this; }
+  [[nodiscard]] bool serves_here() const noexcept { return here() == this; }
 
-  /// How many replicas are left. The lock is held.
-  [[nodiscard]] std::size_t replicas() const noexcept { return replicas_; }
+  /// Of the replicas one may not wait inside of its model for other work of this schedule's.
+  [[nodiscard]] bool begin_waiting(bool must) noexcept override {
+    std::unique_lock guard = lock();
+    const bool others = inside_ + 1 < replicas_;
+    if (!others && !must) return false;
+    ++inside_;
+    if (!others) fail_what_waits(guard);
+    return true;
+  }
+  void end_waiting() noexcept override {
+    const auto guard = lock();
+    --inside_;
+  }
 
   /// Blocks a producer until `has_room()`, or until its own time is over or it is asked to stop;
   /// throws `topos::error` once the executor shuts down.
@@ -125,25 +138,18 @@ class schedule {
 
   /// Has `what` expire at its time. The lock is held.
   void watch(time_point deadline, const std::shared_ptr<timed>& what) {
-    deadlines_.push_back({deadline, what});
-    std::push_heap(deadlines_.begin(), deadlines_.end());
-    // What is gone before its time is forgotten when it is half of all.
-    if (deadlines_.size() >= sweep_at_) {
-      std::erase_if(deadlines_, [](const alarm& a) { return a.what.expired(); });
-      std::make_heap(deadlines_.begin(), deadlines_.end());
-      sweep_at_ = std::max<std::size_t>(64, 2 * deadlines_.size());
-    }
+    const bool is_next = deadlines_.add(deadline, what);
     if (!clock_.joinable()) clock_ = std::thread([this] { keep_time(); });
-    if (deadlines_.front().at == deadline) alarm_.notify_one();
+    if (is_next) alarm_.notify_one();
   }
 
   /// Runs batches as this replica until the schedule is stopped and no work is left, or the replica
   /// is lost.
   void serve(std::size_t replica) {
-    const struct here {
-      explicit here(const schedule* s) noexcept { serving() = s; }
-      ~here() { serving() = nullptr; }
-    } here(this);
+    const struct served {
+      explicit served(schedule* s) noexcept { here() = s; }
+      ~served() { here() = nullptr; }
+    } served(this);
     spinner spin(spinner::for_another_thread);
     std::unique_lock lock(mutex_);
     std::size_t slot = slots::first_of(replica);  // that is free
@@ -241,23 +247,11 @@ class schedule {
   }
 
  private:
-  struct alarm {
-    time_point at;
-    std::weak_ptr<timed> what;  // weak: nothing of the user's ends under the lock
-    // The heap's top is the earliest.
-    friend bool operator<(const alarm& a, const alarm& b) noexcept { return a.at > b.at; }
-  };
-
   [[nodiscard]] bool all_idle() const {
     return std::all_of(lanes_.begin(), lanes_.end(), [](const auto* each) { return each->idle(); });
   }
 
   [[nodiscard]] bool all_has_ended() const { return ending_ == 0 && all_idle(); }
-
-  [[nodiscard]] static const schedule*& serving() noexcept {
-    thread_local const schedule* here = nullptr;
-    return here;
-  }
 
   // Sleeps as one who is idle, or as one with a batch in flight, whom not all that comes concerns.
   template <class Wait>
@@ -330,11 +324,22 @@ class schedule {
     if (--replicas_ > 0) {
       arrivals_.fetch_add(1, std::memory_order_release);  // what it gave back
       work_.notify_all();
+      if (inside_ >= replicas_) fail_what_waits(lock);
       return;
     }
     lost_ = failure;
     std::vector<std::stop_source> nothing_runs;
     fail_all(lock, failure, false, nothing_runs);
+  }
+
+  // Where all replicas wait for some of it, and none would run it.
+  void fail_what_waits(std::unique_lock<std::mutex>& lock) noexcept {
+    std::vector<std::stop_source> nothing_runs;
+    fail_all(
+        lock,
+        std::make_exception_ptr(error("executor: all replicas wait inside of their models for "
+                                      "work of their own executor, and none is left to run it")),
+        false, nothing_runs);
   }
 
   // Ends all that waits. It is taken out of all lanes before the lock is released, or a replica
@@ -346,8 +351,7 @@ class schedule {
     will_end();
     room_came();
     lock.unlock();
-    for (const auto& each : doomed) each->end(failure);
-    doomed.clear();
+    for (auto& each : std::exchange(doomed, {})) each->end(failure);
     has_ended();
     lock.lock();
   }
@@ -357,13 +361,9 @@ class schedule {
     while (!clock_stops_) {
       if (deadlines_.empty()) {
         alarm_.wait(lock);
-      } else if (const time_point next = deadlines_.front().at; next > time_.now()) {
+      } else if (const time_point next = deadlines_.earliest(); next > time_.now()) {
         time_.wait_until(lock, alarm_, next);
-      } else {
-        std::pop_heap(deadlines_.begin(), deadlines_.end());
-        std::shared_ptr<timed> what = deadlines_.back().what.lock();
-        deadlines_.pop_back();
-        if (!what) continue;
+      } else if (std::shared_ptr<timed> what = deadlines_.take()) {
         lock.unlock();
         what->expire();
         what.reset();  // with the last of it, things of the user's may end
@@ -381,13 +381,13 @@ class schedule {
   std::condition_variable ended_;
   std::condition_variable alarm_;
   std::vector<work_lane*> lanes_;
-  std::vector<alarm> deadlines_;  // a heap
-  std::size_t sweep_at_ = 64;
+  alarms deadlines_;
   std::thread clock_;
   std::atomic<std::uint64_t> arrivals_{0};
   double virtual_time_ = 0;
   std::size_t replicas_;
   std::exception_ptr lost_;
+  std::size_t inside_ = 0;  // replicas that wait inside of their models
   std::size_t sleeping_ = 0;
   std::size_t in_flight_ = 0;  // who sleep with a batch in flight
   std::size_t blocked_ = 0;

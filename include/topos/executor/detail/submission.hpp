@@ -16,6 +16,7 @@
 #include <topos/executor/detail/future_state.hpp>
 #include <topos/executor/detail/schedule.hpp>
 #include <topos/executor/options.hpp>
+#include <topos/executor/outcome.hpp>
 #include <utility>
 #include <vector>
 
@@ -55,6 +56,7 @@ struct submission final : future_state<Out>,
       : item(std::move(value)), parameters(std::move(further)), home(of) {}
 
   bool withdraw() noexcept override { return home.withdraw(*this); }
+  [[nodiscard]] const result_maker* maker() const noexcept override { return home.maker(); }
   void expire() noexcept override { home.expire(*this); }
 
   // Weak: whoever drops the last reference, perhaps under the schedule's lock, must not wait for a
@@ -122,8 +124,8 @@ class request_queue {
   /// whether it ended it.
   virtual bool cancel(const request_ptr& what) noexcept = 0;
   [[nodiscard]] virtual std::size_t replicas() const noexcept = 0;
-  /// Throws on the thread of the only replica, which would wait for itself.
-  virtual void forbid_waiting_here() const = 0;
+  /// Who makes the results.
+  [[nodiscard]] virtual const result_maker* maker() const noexcept = 0;
 
  protected:
   ~request_queue() = default;
@@ -141,6 +143,7 @@ struct request final : future_state<std::vector<Out>>,
 
   // One that runs goes on to its end: it may be reading what the user keeps until then.
   bool withdraw() noexcept override { return home->cancel(this->shared_from_this()); }
+  [[nodiscard]] const result_maker* maker() const noexcept override { return home->maker(); }
 
   /// Ends one that has not run, outside of the schedule's lock, since its items end with it.
   void end_unstarted(std::exception_ptr why) noexcept {
@@ -150,8 +153,9 @@ struct request final : future_state<std::vector<Out>>,
 
   const std::shared_ptr<request_queue<In, Out>> home;
 
-  std::vector<In> storage;    // where the items are ours
-  std::span<const In> items;  // in the storage, or in what the user keeps until they are done
+  std::vector<In> storage;         // where the items are ours
+  std::span<const In> items;       // in the storage, or in what the user keeps until they are done
+  std::vector<outcome<Out>> each;  // what came of each item, where some have failed alone
   std::shared_ptr<const void> parameters;  // of the queue's type for them
   time_source::time_point enqueued;
   std::shared_ptr<end_signal> ended;  // where somebody waits for the first of several
