@@ -168,6 +168,15 @@ TEST(properties, are_known_for_every_device) {
   }
 }
 
+TEST(is_available, says_whether_a_device_is_here) {
+  EXPECT_TRUE(topos::is_available(topos::cpu()));
+  EXPECT_TRUE(topos::is_available("cpu"));
+  EXPECT_EQ(topos::is_available("cuda"), topos::num_gpus() > 0);
+  EXPECT_EQ(topos::is_available("cuda:1"), topos::num_gpus() > 1);
+  EXPECT_FALSE(topos::is_available("cuda:1000"));
+  EXPECT_THROW((void)topos::is_available("gpu:x"), topos::invalid_device);
+}
+
 #ifdef __cpp_lib_format
 TEST(device, is_formatted_as_its_string) {
   EXPECT_EQ(std::format("{} {:>5}|", topos::cpu(), topos::cpu()), "cpu   cpu|");

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 #include <topos/expr/math.hpp>
+#include <topos/expr/where.hpp>
 #include <topos/tensor/tensor.hpp>
 #include <vector>
 
@@ -186,6 +187,42 @@ TEST(elementwise, deep_expressions_are_one_kernel_over_one_operand) {
       EXPECT_DOUBLE_EQ(got[i], (std::sqrt(a) + b) * (std::sqrt(a) - b) / (a - b * b + 1e-3));
     }
   });
+}
+
+// As NumPy 2 and JAX, which raise OverflowError.
+TEST(elementwise, whole_numbers_that_do_not_fit_are_refused) {
+  const topos::device d = topos::cpu();
+  const auto bytes = support::vector_on<std::uint8_t>(d, {1, 2});
+  const auto small = support::vector_on<std::int8_t>(d, {1, 2});
+  const auto words = support::vector_on<std::int32_t>(d, {1, 2});
+
+  const std::string message =
+      support::refusal<topos::invalid_argument>([&] { static_cast<void>(bytes > -1); });
+  EXPECT_TRUE(support::contains(message, "-1") && support::contains(message, "uint8") &&
+              support::contains(message, "0 to 255"))
+      << message;
+  EXPECT_THROW(static_cast<void>(bytes == 300), topos::invalid_argument);
+  EXPECT_THROW(static_cast<void>(small + 128), topos::invalid_argument);
+  EXPECT_THROW(static_cast<void>(small * -129), topos::invalid_argument);
+  EXPECT_THROW(static_cast<void>(3'000'000'000LL - words), topos::invalid_argument);
+  EXPECT_THROW(static_cast<void>(clip(small, -1000, 1000)), topos::invalid_argument);
+  EXPECT_THROW(static_cast<void>(where(small > 0, small, 1000U)), topos::invalid_argument);
+
+  EXPECT_EQ(support::values_of(eval(bytes + 253)), (std::vector<std::uint8_t>{254, 255}));
+  EXPECT_EQ(support::values_of(eval(small - 128)), (std::vector<std::int8_t>{-127, -126}));
+  EXPECT_EQ(support::values_of(eval(bytes * 2.5f)), (std::vector<float>{2.5f, 5}));
+}
+
+TEST(elementwise, functions_are_what_the_operators_are) {
+  const topos::device d = topos::cpu();
+  const auto x = support::vector_on<std::int32_t>(d, {0, 3, -4});
+  const auto y = support::vector_on<std::int32_t>(d, {0, 0, 1});
+  EXPECT_EQ(support::values_of(eval(negative(x))), (std::vector<std::int32_t>{0, -3, 4}));
+  EXPECT_EQ(support::values_of(eval(bitwise_not(x))), (std::vector<std::int32_t>{-1, -4, 3}));
+  EXPECT_EQ(support::values_of(eval(astype<std::int32_t>(logical_not(x)))),
+            (std::vector<std::int32_t>{1, 0, 0}));
+  EXPECT_EQ(support::values_of(eval(astype<std::int32_t>(logical_xor(x, y)))),
+            (std::vector<std::int32_t>{0, 1, 0}));
 }
 
 }  // namespace elementwise_test

@@ -158,4 +158,39 @@ TEST(take, across_devices_is_refused_and_names_both) {
   EXPECT_TRUE(contains(message, "cuda:0") && contains(message, "cpu")) << message;
 }
 
+// numpy.take_along_axis([[10, 30, 20], [60, 40, 50]], ..., axis)
+TEST(gather, takes_along_an_axis) {
+  on_each_device([](topos::device d) {
+    const auto x = tensor_on<2>(d, {2, 3}, std::vector<float>{10, 30, 20, 60, 40, 50});
+    const auto last = tensor_on<2>(d, {2, 2}, std::vector<std::int32_t>{2, 0, -1, 1});
+    const auto first = tensor_on<2>(d, {1, 3}, std::vector<std::uint8_t>{1, 0, 1});
+
+    EXPECT_EQ(values_of(eval(gather(x, last, 1))), (std::vector<float>{20, 10, 50, 40}));
+    EXPECT_EQ(values_of(eval(gather(x, last, -1) + 1)), (std::vector<float>{21, 11, 51, 41}));
+    EXPECT_EQ(values_of(eval(gather(x * 2, first, 0))), (std::vector<float>{120, 60, 100}));
+  });
+}
+
+TEST(gather, broadcasts_the_other_axes) {
+  on_each_device([](topos::device d) {
+    const auto x = tensor_on<2>(d, {2, 3}, std::vector<float>{10, 30, 20, 60, 40, 50});
+    const auto row = tensor_on<2>(d, {1, 3}, std::vector<float>{1, 2, 3});
+    const auto one = tensor_on<2>(d, {1, 1}, std::vector<std::int64_t>{1});
+    const auto each = tensor_on<2>(d, {2, 1}, std::vector<std::int64_t>{2, 0});
+
+    EXPECT_EQ(values_of(eval(gather(x, one, 1))), (std::vector<float>{30, 40}));
+    EXPECT_EQ(values_of(eval(gather(row, each, 1))), (std::vector<float>{3, 1}));
+  });
+}
+
+TEST(gather, refuses_what_does_not_fit) {
+  const auto x = topos::zeros<float, 2>({2, 3});
+  const auto three = topos::zeros<std::int32_t, 2>({3, 1});
+  EXPECT_THROW(static_cast<void>(gather(x, three, 1)), topos::shape_mismatch);
+  EXPECT_THROW(static_cast<void>(gather(x, three, 2)), topos::out_of_range);
+  const auto none = topos::zeros<float, 2>({3, 0});
+  EXPECT_THROW(static_cast<void>(gather(none, three, 1)), topos::invalid_argument);
+  EXPECT_EQ(eval(gather(none, topos::zeros<std::int32_t, 2>({3, 0}), 1)).size(), 0);
+}
+
 }  // namespace gather_test

@@ -58,4 +58,11 @@ TEST(split, refuses_unequal_parts) {
   EXPECT_THROW(static_cast<void>(split(x, 1, 2)), topos::out_of_range);
 }
 
+TEST(split, takes_a_number_in_braces_for_an_index) {
+  const auto x = support::vector_on<int>(topos::cpu(), {0, 1, 2, 3, 4, 5});
+  const auto parts = split(x, {4});
+  ASSERT_EQ(parts.size(), 2U);
+  EXPECT_EQ(values_of(eval(parts[1])), (std::vector<int>{4, 5}));
+}
+
 }  // namespace split_test

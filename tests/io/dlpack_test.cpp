@@ -339,4 +339,20 @@ TEST(to_dlpack, of_a_part_begins_there) {
   EXPECT_EQ(values_of(y), (std::vector<float>{3, 4, 5}));
 }
 
+TEST(device_put, of_an_array_takes_it_over) {
+  on_each_device([](topos::device d) {
+    foreign array;
+    foreign<dlpack::managed_tensor> older;
+    {
+      const auto x = topos::device_put<float, 2>(&array.managed, d);
+      const auto y = topos::device_put<float, 2>(&older.managed, d);
+      EXPECT_EQ(x.device(), d);
+      EXPECT_EQ(values_of(x), six);
+      EXPECT_EQ(values_of(y), six);
+    }
+    EXPECT_EQ(array.released, 1);
+    EXPECT_EQ(older.released, 1);
+  });
+}
+
 }  // namespace dlpack_test

@@ -218,4 +218,15 @@ TEST_F(from_view_death, outlives_kokkos) {
       testing::ExitedWithCode(0), "");
 }
 
+TEST(device_put, of_a_view_shares_it_on_its_own_device) {
+  const auto view =
+      counted(Kokkos::View<float**, Kokkos::LayoutRight, Kokkos::HostSpace>("view", 2, 3));
+  EXPECT_EQ(topos::device_put(view, topos::cpu()).data(), view.data());
+  on_each_device([&](topos::device d) {
+    const topos::tensor<float, 2> x = topos::device_put(view, d);
+    EXPECT_EQ(x.device(), d);
+    EXPECT_EQ(values_of(x), six);
+  });
+}
+
 }  // namespace kokkos_view_test

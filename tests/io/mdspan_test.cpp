@@ -120,4 +120,13 @@ TEST(from_mdspan, gives_back_what_as_mdspan_shows) {
   EXPECT_EQ(values_of(from_mdspan(as_mdspan(x), topos::cpu())), six);
 }
 
+TEST(from_mdspan, is_what_device_put_does) {
+  support::on_each_device([](topos::device d) {
+    const auto x = support::tensor_on<2, float>(topos::cpu(), {2, 3}, {1, 2, 3, 4, 5, 6});
+    const topos::tensor<float, 2> y = topos::device_put(topos::as_mdspan(x), d);
+    EXPECT_EQ(y.device(), d);
+    EXPECT_EQ(support::values_of(y), support::values_of(x));
+  });
+}
+
 }  // namespace mdspan_test

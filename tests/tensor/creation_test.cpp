@@ -107,4 +107,25 @@ TEST(creation_functions, use_the_default_device) {
   });
 }
 
+TEST(creation_functions, take_after_another_tensor) {
+  support::on_each_device([](topos::device d) {
+    const tensor<float, 2> x = topos::full<float, 2>({2, 3}, 7, d);
+
+    const auto zeros = topos::zeros_like(x);
+    const auto ones = topos::ones_like<std::int32_t>(x);
+    const auto full = topos::full_like(x * 2, 4);
+    const auto empty = topos::empty_like(x);
+    const auto here = topos::zeros_like(x, topos::cpu());
+
+    EXPECT_EQ(zeros.shape(), x.shape());
+    EXPECT_EQ(zeros.device(), d);
+    EXPECT_EQ(support::values_of(zeros), std::vector<float>(6, 0));
+    EXPECT_EQ(support::values_of(ones), std::vector<std::int32_t>(6, 1));
+    EXPECT_EQ(support::values_of(full), std::vector<float>(6, 4));
+    EXPECT_EQ(empty.shape(), x.shape());
+    EXPECT_EQ(empty.device(), d);
+    EXPECT_EQ(here.device(), topos::cpu());
+  });
+}
+
 }  // namespace creation_test

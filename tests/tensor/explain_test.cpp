@@ -53,4 +53,20 @@ TEST(explain, is_printed_in_a_line) {
   EXPECT_EQ(text.str().find("1 kernel, reads 16 bytes, writes 16 bytes; on cpu"), 0) << text.str();
 }
 
+TEST(explain, of_a_reduction_runs_nothing_and_counts_its_kernels) {
+  const auto x = topos::zeros<float, 1>({1'000'000});
+  const std::size_t before = topos::memory_stats(topos::cpu()).in_use;
+
+  const topos::explanation whole = explain(sum(x * x));
+  const topos::explanation rows = explain(sum(topos::zeros<float, 2>({100, 50}), 1));
+
+  EXPECT_EQ(topos::memory_stats(topos::cpu()).in_use, before);
+  EXPECT_GE(whole.kernels, 2);  // parts, and what combines them
+  EXPECT_EQ(whole.bytes_read, 4'000'000);
+  EXPECT_EQ(whole.bytes_written, sizeof(float));
+  EXPECT_NE(whole.path.find("1000000 elements to 1"), std::string::npos) << whole.path;
+  EXPECT_EQ(rows.kernels, 1);
+  EXPECT_EQ(rows.bytes_written, 100 * sizeof(float));
+}
+
 }  // namespace explain_test

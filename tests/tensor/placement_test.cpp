@@ -147,6 +147,7 @@ TEST(placement, members_name_where_to) {
     EXPECT_EQ(values_of(x.cpu().to(d)), (std::vector<int>{1, 2, 3}));
     if (d.kind() != topos::device_kind::cpu) {
       EXPECT_EQ(x.cpu().gpu(d.index()).device(), d);
+      EXPECT_EQ(x.cpu().cuda(d.index()).device(), d);
     }
   });
   const auto x = topos::ones<int, 1>({3});

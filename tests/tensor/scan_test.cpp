@@ -181,4 +181,22 @@ TEST(scan, refuses_axes_that_are_not_there) {
       contains(refusal<topos::out_of_range>([&] { static_cast<void>(cumsum(x, 1)); }), "cumsum"));
 }
 
+// No running total overflows, but those of every other element do.
+TEST(scan, overflows_where_a_running_total_does_alone) {
+  on_each_device([](topos::device d) {
+    std::vector<float> products(5000);
+    std::vector<float> sums(5000);
+    for (std::size_t i = 0; i < products.size(); ++i) {
+      products[i] = i % 2 == 0 ? 2.0f : 0.5f;
+      sums[i] = i % 2 == 0 ? 3e38f : -3e38f;
+    }
+    const std::vector<float> product = values_of(cumprod(vector_on<float>(d, products)));
+    const std::vector<float> sum = values_of(cumsum(vector_on<float>(d, sums)));
+    for (std::size_t i = 0; i < products.size(); ++i) {
+      ASSERT_EQ(product[i], i % 2 == 0 ? 2.0f : 1.0f) << i;
+      ASSERT_EQ(sum[i], i % 2 == 0 ? 3e38f : 0.0f) << i;
+    }
+  });
+}
+
 }  // namespace scan_test

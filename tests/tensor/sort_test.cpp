@@ -276,4 +276,17 @@ TEST(sort, refuses_what_is_not_there) {
   EXPECT_THROW(static_cast<void>(topk(x, -1)), topos::invalid_argument);
 }
 
+TEST(topk, along_any_axis) {
+  on_each_device([](topos::device d) {
+    const auto x = support::tensor_on<2>(d, {3, 2}, std::vector<float>{3, 1, 5, 9, 4, 2});
+    const auto [values, indices] = topos::topk(x, 2, 0);
+    EXPECT_EQ(values.shape(), (topos::shape<2>{2, 2}));
+    EXPECT_EQ(values_of(values), (std::vector<float>{5, 9, 4, 2}));
+    EXPECT_EQ(values_of(indices), (std::vector<std::int64_t>{1, 1, 2, 2}));
+    EXPECT_EQ(values_of(eval(gather(x, indices, 0))), values_of(values));
+    EXPECT_THROW((void)topos::topk(x, 3, 1), topos::invalid_argument);
+    EXPECT_THROW((void)topos::topk(x, 1, 2), topos::out_of_range);
+  });
+}
+
 }  // namespace sort_test

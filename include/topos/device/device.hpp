@@ -23,6 +23,7 @@ namespace topos {
 
 class device;
 [[nodiscard]] std::vector<device> devices();
+[[nodiscard]] bool is_available(std::string_view text, std::source_location where);
 
 /// A device by kind and index: a small regular value that always names a device that is here.
 class device {
@@ -52,6 +53,15 @@ class device {
   friend constexpr auto operator<=>(const device&, const device&) noexcept = default;
 
  private:
+  friend bool is_available(std::string_view text, std::source_location where);
+
+  // That a string names, here or not.
+  [[nodiscard]] static device named(std::string_view text, std::source_location where) {
+    device d;
+    d.parse(text, where);
+    return d;
+  }
+
   // The words of the errors are PyTorch's.
   void parse(std::string_view text, std::source_location where) {
     const auto refuse = [&](const auto&... words) {
@@ -126,6 +136,17 @@ inline std::ostream& operator<<(std::ostream& out, const device& d) { return out
   std::vector<device> all{cpu()};
   for (int i = 0; i < num_gpus(); ++i) all.push_back(gpu(i));
   return all;
+}
+
+/// Whether a device is here, and work can be placed on it.
+[[nodiscard]] inline bool is_available(const device& d) {
+  return d.index() >= 0 && d.index() < num_devices(d.kind());
+}
+/// The same by its string, which `device` would refuse with `invalid_device` where it is not here:
+/// `is_available("cuda:1")`. Throws only for a string that names no device at all.
+[[nodiscard]] inline bool is_available(
+    std::string_view text, std::source_location where = std::source_location::current()) {
+  return is_available(device::named(text, where));
 }
 
 /// gpu(index) where it exists, else cpu().

@@ -7,6 +7,8 @@
 /// Operands broadcast as NumPy's, their types promote as JAX's (core/promotion.hpp). What does not
 /// fit throws `shape_mismatch` or `device_mismatch`.
 
+#include <cstdint>
+#include <limits>
 #include <topos/expr/operation_node.hpp>
 
 namespace topos {
@@ -41,13 +43,33 @@ struct common_of_two {
 template <class A, class B>
 using common_t = typename common_of_two<A, B>::type;
 
+/// Throws `invalid_argument` for a whole number that integers of type T do not have, as NumPy and
+/// JAX do: it would become another.
+template <class T, class X>
+void require_fits(const char* name, const X& x, std::source_location where) {
+  if constexpr (is_integer<T> && std::integral<X> && !std::same_as<X, bool>) {
+    using limits = std::numeric_limits<T>;
+    bool fits = x >= 0 ? static_cast<std::uint64_t>(x) <= static_cast<std::uint64_t>(limits::max())
+                       : std::is_signed_v<T>;
+    if (x < 0 && fits)
+      fits = static_cast<std::int64_t>(x) >= static_cast<std::int64_t>(limits::min());
+    if (fits) return;
+    throw invalid_argument(concat(name, ": the number ", +x, " does not fit ", dtype_name_v<T>,
+                                  ", which holds ", +limits::min(), " to ", +limits::max(),
+                                  "; convert the other operand with astype first"),
+                           where);
+  }
+}
+
 /// An operand or scalar as a node of elements of type T.
 template <class T, class X>
-[[nodiscard]] auto node_as(const X& x) {
-  if constexpr (operand<X>)
+[[nodiscard]] auto node_as(const X& x, const char* name = "", std::source_location where = {}) {
+  if constexpr (operand<X>) {
     return convert<T>(as_node(x));
-  else
+  } else {
+    require_fits<T>(name, x, where);
     return constant_node<T>(convert_op<T>{}(x));
+  }
 }
 
 template <class Op, class... Nodes>
@@ -72,7 +94,7 @@ template <class Op, operand A>
 template <class Op, class A, class B>
 [[nodiscard]] auto apply(const char* name, const A& a, const B& b, std::source_location where) {
   using T = common_t<A, B>;
-  return make_node(name, where, Op{}, node_as<T>(a), node_as<T>(b));
+  return make_node(name, where, Op{}, node_as<T>(a, name, where), node_as<T>(b, name, where));
 }
 
 /// Op on two operands as floating-point numbers.
@@ -150,6 +172,8 @@ TOPOS_FUNCTION_OF_TWO(greater_equal, apply, greater_equal_op)
 TOPOS_FUNCTION_OF_TWO(logical_and, apply_logical, bitwise_and_op)
 /// True where one is not 0. Both operands are computed.
 TOPOS_FUNCTION_OF_TWO(logical_or, apply_logical, bitwise_or_op)
+/// True where one is 0 and the other is not.
+TOPOS_FUNCTION_OF_TWO(logical_xor, apply_logical, bitwise_xor_op)
 
 /// The bits of integers or bools, element by element.
 TOPOS_FUNCTION_OF_TWO(bitwise_and, apply_integral, bitwise_and_op)
@@ -168,6 +192,9 @@ TOPOS_FUNCTION_OF_TWO(right_shift, apply_shift, right_shift_op)
   return detail::apply<detail::negate_op>(a);
 }
 
+/// The elementwise negative, as a function.
+[[nodiscard]] auto negative(const operand auto& a) { return -a; }
+
 /// The elements themselves.
 [[nodiscard]] auto operator+(const operand auto& a) { return detail::as_node(a); }
 
@@ -176,12 +203,18 @@ TOPOS_FUNCTION_OF_TWO(right_shift, apply_shift, right_shift_op)
   return detail::make_node("", {}, detail::logical_not_op{}, detail::node_as<bool>(a));
 }
 
+/// The same as a function.
+[[nodiscard]] auto logical_not(const operand auto& a) { return !a; }
+
 /// The complement of the bits of integers or bools.
 [[nodiscard]] auto operator~(const operand auto& a) {
   static_assert(std::integral<detail::value_of_t<std::decay_t<decltype(a)>>>,
                 "topos: bit operations take integers or bools, not floating-point numbers");
   return detail::apply<detail::bitwise_not_op>(a);
 }
+
+/// The same as a function.
+[[nodiscard]] auto bitwise_not(const operand auto& a) { return ~a; }
 
 /// The elements as another type: floats are cut off towards 0 and held within an integer's range,
 /// NaN becomes 0.

@@ -134,6 +134,32 @@ template <expression E>
                                                    layout<E::rank>::dense(e.shape()));
 }
 
+/// Throws unless indices on one device may pick from a table on another, along an axis of `count`
+/// elements.
+template <class Table, class Index>
+void require_pickable(const char* name, const Table& table, const Index& index, index_t axis,
+                      index_t count, std::source_location where) {
+  if (table.device() && index.device() && *table.device() != *index.device()) {
+    throw device_mismatch(
+        concat(name, ": the table ", to_string(table.shape()), " is on ", *table.device(),
+               ", the indices ", to_string(index.shape()), " are on ", *index.device(),
+               "; move one of them with device_put first"),
+        where);
+  }
+  if (count == 0 && size_of_shape(index.shape(), where) != 0) {
+    throw invalid_argument(
+        concat(name, ": axis ", axis, " of ", to_string(table.shape()), " is empty"), where);
+  }
+}
+
+template <class Table, class Index, std::size_t Rank>
+[[nodiscard]] auto make_gather(const Table& table, const Index& index, const layout<Rank>& in_table,
+                               const layout<Rank>& in_indices, std::size_t axis) {
+  return gather_node<std::decay_t<decltype(table.source)>, std::decay_t<decltype(index.source)>,
+                     Rank>(table.source, index.source, in_table, in_indices, table.shape()[axis],
+                           table.where.strides[axis]);
+}
+
 }  // namespace detail
 
 /// The elements of x that integer `indices` name along an axis: an expression of x's shape with
@@ -150,18 +176,7 @@ template <operand X, operand I>
   constexpr std::size_t own = decltype(index)::rank;
   constexpr std::size_t rank = before - 1 + own;
   const std::size_t at = detail::checked_axis("take", axis, before, where);
-  if (table.device() && index.device() && *table.device() != *index.device()) {
-    throw device_mismatch(
-        detail::concat("take: the table ", to_string(table.shape()), " is on ", *table.device(),
-                       ", the indices ", to_string(index.shape()), " are on ", *index.device(),
-                       "; move one of them with device_put first"),
-        where);
-  }
-  const index_t count = table.shape()[at];
-  if (count == 0 && size_of_shape(index.shape(), where) != 0) {
-    throw invalid_argument(
-        detail::concat("take: axis ", axis, " of ", to_string(table.shape()), " is empty"), where);
-  }
+  detail::require_pickable("take", table, index, axis, table.shape()[at], where);
   detail::layout<rank> in_table{table.where.offset, {}, {}};
   detail::layout<rank> in_indices{index.where.offset, {}, {}};
   for (std::size_t to = 0; to < rank; ++to) {
@@ -174,9 +189,33 @@ template <operand X, operand I>
       in_table.strides[to] = table.where.strides[from];
     }
   }
-  return detail::gather_node<std::decay_t<decltype(table.source)>,
-                             std::decay_t<decltype(index.source)>, rank>(
-      table.source, index.source, in_table, in_indices, count, table.where.strides[at]);
+  return detail::make_gather(table, index, in_table, in_indices, at);
+}
+
+/// For each place of the indices the element of x that they name along an axis there, at the same
+/// place of the other axes, which broadcast: numpy.take_along_axis and torch.gather, an expression.
+/// `gather(x, argsort(x, 1), 1)` is x with sorted rows. Negative indices count from the end; those
+/// outside are clamped. Throws as `take`, and `shape_mismatch` where the other axes do not
+/// broadcast.
+template <operand X, operand I>
+  requires(detail::is_integer<detail::value_of_t<I>>&& detail::node_t<X>::rank ==
+               detail::node_t<I>::rank &&
+           detail::node_t<X>::rank > 0)
+[[nodiscard]] auto gather(const X& x, const I& indices, index_t axis,
+                          std::source_location where = std::source_location::current()) {
+  const auto table = detail::as_leaf(detail::as_node(x));
+  const auto index = detail::as_leaf(detail::as_node(indices));
+  constexpr std::size_t rank = decltype(table)::rank;
+  const std::size_t at = detail::checked_axis("gather", axis, rank, where);
+  detail::require_pickable("gather", table, index, axis, table.shape()[at], where);
+  shape<rank> beside = table.where.extents;
+  beside[at] = 1;
+  const shape<rank> all = broadcast("gather", beside, index.where.extents, where);
+  detail::layout<rank> in_table = detail::broadcast_layout(table.where, all);
+  in_table.extents[at] = all[at];
+  in_table.strides[at] = 0;
+  return detail::make_gather(table, index, in_table, detail::broadcast_layout(index.where, all),
+                             at);
 }
 
 }  // namespace topos

@@ -222,8 +222,9 @@ template <element T>
   return detail::generated(detail::eye_elements<T>{columns, diagonal}, shape<2>{rows, columns}, d);
 }
 template <element T>
-[[nodiscard]] auto eye(index_t rows) {
-  return eye<T>(rows, rows);
+[[nodiscard]] auto eye(index_t rows, device d = default_device::current(),
+                       std::source_location where = std::source_location::current()) {
+  return eye<T>(rows, rows, 0, d, where);
 }
 
 }  // namespace topos

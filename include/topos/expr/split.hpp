@@ -4,6 +4,7 @@
 /// An expression cut along an axis.
 
 #include <algorithm>
+#include <concepts>
 #include <topos/expr/views.hpp>
 #include <vector>
 
@@ -32,22 +33,24 @@ template <operand X>
 }  // namespace detail
 
 /// x in so many equal parts along an axis: expressions that copy nothing. Throws `out_of_range`
-/// for the axis, and `invalid_argument` if its extent is no multiple of the number.
-template <operand X>
+/// for the axis, and `invalid_argument` if its extent is no multiple of the number. (A number in
+/// braces is an index to cut at.)
+template <operand X, std::integral Parts>
   requires(detail::node_t<X>::rank > 0)
-[[nodiscard]] auto split(const X& x, index_t parts, index_t axis = 0,
+[[nodiscard]] auto split(const X& x, Parts parts, index_t axis = 0,
                          std::source_location where = std::source_location::current()) {
   const auto node = detail::as_node(x);
   constexpr std::size_t rank = detail::node_t<X>::rank;
   const std::size_t along = detail::checked_axis("split", axis, rank, where);
   const shape<rank> whole = node.shape();
-  if (parts <= 0 || whole[along] % parts != 0) {
+  const auto count = static_cast<index_t>(parts);
+  if (count <= 0 || whole[along] % count != 0) {
     throw invalid_argument(detail::concat("split: axis ", axis, " of ", to_string(whole),
-                                          " has no ", parts, " equal parts"),
+                                          " has no ", count, " equal parts"),
                            where);
   }
   std::vector<index_t> bounds;
-  for (index_t i = 0; i <= parts; ++i) bounds.push_back(i * (whole[along] / parts));
+  for (index_t i = 0; i <= count; ++i) bounds.push_back(i * (whole[along] / count));
   return detail::cut_at(node, bounds, along);
 }
 

@@ -15,7 +15,8 @@ template <operand C, class A, class B>
                          std::source_location place = std::source_location::current()) {
   using T = detail::common_t<A, B>;
   return detail::make_node("where", place, detail::where_op{}, detail::node_as<bool>(condition),
-                           detail::node_as<T>(a), detail::node_as<T>(b));
+                           detail::node_as<T>(a, "where", place),
+                           detail::node_as<T>(b, "where", place));
 }
 /// Between two scalars, which become int32 or float elements.
 template <operand C, detail::scalar A, detail::scalar B>
@@ -23,7 +24,8 @@ template <operand C, detail::scalar A, detail::scalar B>
                          std::source_location place = std::source_location::current()) {
   using T = weak_promote_t<weak_promote_t<bool, A>, B>;
   return detail::make_node("where", place, detail::where_op{}, detail::node_as<bool>(condition),
-                           detail::node_as<T>(a), detail::node_as<T>(b));
+                           detail::node_as<T>(a, "where", place),
+                           detail::node_as<T>(b, "where", place));
 }
 
 namespace detail {
@@ -52,7 +54,8 @@ template <operand X, class Low, class High>
                         std::source_location where = std::source_location::current()) {
   using T = typename detail::clipped_type<X, Low, High>::type;
   return detail::make_node("clip", where, detail::clip_op{}, detail::node_as<T>(x),
-                           detail::node_as<T>(low), detail::node_as<T>(high));
+                           detail::node_as<T>(low, "clip", where),
+                           detail::node_as<T>(high, "clip", where));
 }
 
 namespace detail {

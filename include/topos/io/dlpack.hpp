@@ -14,6 +14,7 @@
 #include <topos/core/dtype.hpp>
 #include <topos/io/detail/strided.hpp>
 #include <topos/io/dlpack_abi.hpp>
+#include <topos/tensor/placement.hpp>
 #include <topos/tensor/tensor.hpp>
 #include <utility>
 
@@ -218,6 +219,21 @@ template <element T, std::size_t Rank>
     dlpack::managed_tensor* managed, std::source_location where = std::source_location::current()) {
   if (managed == nullptr) throw invalid_argument("from_dlpack: a null pointer", where);
   return detail::import_dlpack<T, Rank>(managed, where);
+}
+
+/// Another library's array as a tensor on a device: taken over by `from_dlpack`, which says what is
+/// thrown, and copied where it is on another device.
+template <element T, std::size_t Rank>
+[[nodiscard]] tensor<T, Rank> device_put(
+    dlpack::managed_tensor_versioned* managed, device d,
+    std::source_location where = std::source_location::current()) {
+  return device_put(from_dlpack<T, Rank>(managed, where), d, where);
+}
+template <element T, std::size_t Rank>
+[[nodiscard]] tensor<T, Rank> device_put(
+    dlpack::managed_tensor* managed, device d,
+    std::source_location where = std::source_location::current()) {
+  return device_put(from_dlpack<T, Rank>(managed, where), d, where);
 }
 
 }  // namespace topos

@@ -10,6 +10,7 @@
 #include <topos/backend/backend.hpp>
 #include <topos/io/detail/strided.hpp>
 #include <topos/tensor/enqueue.hpp>
+#include <topos/tensor/placement.hpp>
 #include <topos/tensor/tensor.hpp>
 #include <type_traits>
 
@@ -95,6 +96,14 @@ template <kokkos_view View>
   } else {
     return elements;
   }
+}
+
+/// The elements of a View as a tensor on a device: see `from_view`, whose memory it shares where
+/// that is the View's own device and the View is row-major, and is a copy elsewhere.
+template <kokkos_view View>
+[[nodiscard]] auto device_put(const View& view, device d,
+                              std::source_location where = std::source_location::current()) {
+  return device_put(from_view(view, where), d, where);
 }
 
 /// An unmanaged, row-major View of a tensor's elements in a memory space: by default the host's, of

@@ -117,4 +117,11 @@ template <mdspan_like M>
   return from_host<T, rank>(std::span<const T>(values.get(), size), extents, d, where);
 }
 
+/// The same, as other values are put on a device.
+template <mdspan_like M>
+[[nodiscard]] auto device_put(const M& m, device d,
+                              std::source_location where = std::source_location::current()) {
+  return from_mdspan(m, d, where);
+}
+
 }  // namespace topos

@@ -145,6 +145,9 @@ struct row_scan_kernel {
       value_type values[map_chunk];
       host_rows::assign(values, 1, rows.row(r), c, past);
       const memory_row<value_type> row{{values}};
+      // Totals are made in the type in which they are added up: the lanes of a narrower one might
+      // overflow where no running total does.
+      const auto summands = make_row(convert_op<running>{}, row);
       const index_t length = (n + host_segments - 1) / host_segments;
       running chain[host_segments];
       running total = neutral;
@@ -153,7 +156,7 @@ struct row_scan_kernel {
         const index_t first = std::min(s * length, n);
         const index_t last = std::min(first + length, n);
         if (first < last) {
-          total = op(total, static_cast<running>(host_rows::reduce(op, row, first, last)));
+          total = op(total, host_rows::reduce(op, summands, first, last));
         }
       }
       if (!writes) return total;

@@ -173,7 +173,7 @@ template <integer T = std::int32_t, operand P, std::size_t Rank>
   detail::require_numbers<T>("weighted_choice", count, where);
   const device d = node.device().value_or(default_device::current());
   const auto marks = add(gumbel<real>(k, shape<1>{count}, d, where), log(node), where);
-  const auto numbers = topk(marks, size_of_shape(extents), where).indices;
+  const auto numbers = topk(marks, size_of_shape(extents), -1, where).indices;
   return tensor<T, Rank>(reshape(astype<T>(numbers), extents, where), where);
 }
 template <integer T = std::int32_t, operand P, std::size_t Rank>

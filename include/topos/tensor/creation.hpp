@@ -108,37 +108,37 @@ template <element T, std::size_t N, std::size_t M, std::size_t L>
   return from_host<T, 3>(std::span<const T>(**values, N * M * L), {N, M, L}, d, where);
 }
 
-/// Tensors like another: of its shape, on its device, and of its element type unless another is
+/// Tensors like another: of its shape, and on its device and of its element type unless others are
 /// named.
 template <class T = void, operand X>
-[[nodiscard]] auto empty_like(const X& x,
+[[nodiscard]] auto empty_like(const X& x, std::optional<device> d = {},
                               std::source_location where = std::source_location::current()) {
   using value = std::conditional_t<std::is_void_v<T>, detail::value_of_t<X>, T>;
   decltype(auto) node = detail::as_node(x);
   return empty<value>(shape<detail::node_t<X>::rank>(node.shape()),
-                      node.device().value_or(default_device::current()), where);
+                      d.value_or(node.device().value_or(default_device::current())), where);
 }
 template <class T = void, operand X>
 [[nodiscard]] auto full_like(
     const X& x,
     std::type_identity_t<std::conditional_t<std::is_void_v<T>, detail::value_of_t<X>, T>> value,
-    std::source_location where = std::source_location::current()) {
+    std::optional<device> d = {}, std::source_location where = std::source_location::current()) {
   using element = std::conditional_t<std::is_void_v<T>, detail::value_of_t<X>, T>;
   decltype(auto) node = detail::as_node(x);
   return full<element>(shape<detail::node_t<X>::rank>(node.shape()), value,
-                       node.device().value_or(default_device::current()), where);
+                       d.value_or(node.device().value_or(default_device::current())), where);
 }
 template <class T = void, operand X>
-[[nodiscard]] auto zeros_like(const X& x,
+[[nodiscard]] auto zeros_like(const X& x, std::optional<device> d = {},
                               std::source_location where = std::source_location::current()) {
   using value = std::conditional_t<std::is_void_v<T>, detail::value_of_t<X>, T>;
-  return full_like<value>(x, value{}, where);
+  return full_like<value>(x, value{}, d, where);
 }
 template <class T = void, operand X>
-[[nodiscard]] auto ones_like(const X& x,
+[[nodiscard]] auto ones_like(const X& x, std::optional<device> d = {},
                              std::source_location where = std::source_location::current()) {
   using value = std::conditional_t<std::is_void_v<T>, detail::value_of_t<X>, T>;
-  return full_like<value>(x, value(1.0f), where);
+  return full_like<value>(x, value(1.0f), d, where);
 }
 
 }  // namespace topos

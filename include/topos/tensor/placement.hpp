@@ -134,6 +134,11 @@ tensor<T, Rank> tensor<T, Rank>::gpu(int index, std::source_location where) cons
 }
 
 template <element T, std::size_t Rank>
+tensor<T, Rank> tensor<T, Rank>::cuda(int index, std::source_location where) const {
+  return device_put(*this, topos::cuda(index, where), where);
+}
+
+template <element T, std::size_t Rank>
 T tensor<T, Rank>::item(std::source_location where) const {
   if (size() != 1) {
     throw shape_mismatch(detail::concat("item: a tensor of shape ", to_string(extents_), " has ",

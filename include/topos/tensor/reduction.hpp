@@ -109,6 +109,9 @@ class [[nodiscard]] reduction : detail::located_operators<reduction<E, Rank, How
     return static_cast<tensor<value_type, Rank>>(*this).item(where);
   }
 
+  /// What is reduced.
+  [[nodiscard]] const E& reduced() const noexcept { return e_; }
+
   /// Its result and the plan to compute it: see eval.
   [[nodiscard]] auto job(std::source_location where) const {
     tensor<value_type, Rank> result(shape(), e_.device().value_or(default_device::current()),

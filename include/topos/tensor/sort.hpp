@@ -151,24 +151,18 @@ template <expression E>
 }
 
 /// Sorts along any axis.
-template <operand X>
-[[nodiscard]] auto sorted(const char* name, const X& x, index_t axis, bool numbers,
-                          std::source_location where) {
-  using T = value_of_t<X>;
-  constexpr std::size_t rank = node_t<X>::rank;
-  static_assert(!is_complex<T>, "topos: complex numbers have no order");
-  static_assert(rank > 0, "topos: a sort is along an axis");
-  decltype(auto) e = as_node(x);
-  const shape<rank> extents = e.shape();
-  const std::size_t along = checked_axis(name, axis, rank, where);
-  const sort_request asked{!numbers, numbers, false, extents[along]};
+template <expression E>
+[[nodiscard]] auto sorted_along(const E& e, const sort_request& asked, std::size_t along,
+                                std::source_location where) {
+  constexpr std::size_t rank = E::rank;
   if constexpr (rank > 1) {
     if (along != rank - 1) {
       // Through memory whose last axis it is, and back.
       const permute_view<rank> there = with_last<rank>(along);
       permute_view<rank> back{};
       for (std::size_t i = 0; i != rank; ++i) back.axes[there.axes[i]] = i;
-      const tensor<T, rank> moved(e.viewed(extents, there), where);
+      const tensor<typename E::value_type, rank> moved(e.viewed(shape<rank>(e.shape()), there),
+                                                       where);
       auto results = sorted_rows(moved.node(), asked, where);
       const auto returned = [&](auto& part) {
         using result = std::decay_t<decltype(*part)>;
@@ -180,6 +174,18 @@ template <operand X>
     }
   }
   return sorted_rows(e, asked, where);
+}
+
+/// Sorts all elements along an axis, or finds what sorts them.
+template <operand X>
+[[nodiscard]] auto sorted(const char* name, const X& x, index_t axis, bool numbers,
+                          std::source_location where) {
+  constexpr std::size_t rank = node_t<X>::rank;
+  static_assert(!is_complex<value_of_t<X>>, "topos: complex numbers have no order");
+  static_assert(rank > 0, "topos: a sort is along an axis");
+  decltype(auto) e = as_node(x);
+  const std::size_t along = checked_axis(name, axis, rank, where);
+  return sorted_along(e, {!numbers, numbers, false, shape<rank>(e.shape())[along]}, along, where);
 }
 
 }  // namespace detail
@@ -199,11 +205,11 @@ template <operand X>
   return *detail::sorted("argsort", x, axis, true, where).numbers;
 }
 
-/// The k largest elements along the last axis, the largest first, of equal ones the first, and
-/// their indices. NaN is larger than all; -0 equals 0, and comes out as 0. Throws
-/// `invalid_argument` if there are not k elements.
+/// The k largest elements along an axis, the largest first, of equal ones the first, and their
+/// indices. NaN is larger than all; -0 equals 0, and comes out as 0. Throws `out_of_range` for the
+/// axis, and `invalid_argument` if there are not k elements.
 template <operand X>
-[[nodiscard]] auto topk(const X& x, index_t k,
+[[nodiscard]] auto topk(const X& x, index_t k, index_t axis = -1,
                         std::source_location where = std::source_location::current())
     -> chosen_elements<detail::value_of_t<X>, detail::node_t<X>::rank> {
   static_assert(!detail::is_complex<detail::value_of_t<X>>, "topos: complex numbers have no order");
@@ -211,12 +217,13 @@ template <operand X>
   static_assert(rank > 0, "topos: topk is along an axis");
   decltype(auto) e = detail::as_node(x);
   const shape<rank> extents = e.shape();
-  if (k < 0 || k > extents[rank - 1]) {
-    throw invalid_argument(detail::concat("topk: the ", k, " largest of ", extents[rank - 1],
+  const std::size_t along = detail::checked_axis("topk", axis, rank, where);
+  if (k < 0 || k > extents[along]) {
+    throw invalid_argument(detail::concat("topk: the ", k, " largest of ", extents[along],
                                           " elements; the shape is ", to_string(extents)),
                            where);
   }
-  const auto found = detail::sorted_rows(e, {true, true, true, k}, where);
+  const auto found = detail::sorted_along(e, {true, true, true, k}, along, where);
   return {*found.values, *found.numbers};
 }
 

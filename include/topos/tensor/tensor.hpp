@@ -100,6 +100,8 @@ class tensor : detail::located_operators<tensor<T, Rank>> {
   [[nodiscard]] tensor cpu(std::source_location where = std::source_location::current()) const;
   [[nodiscard]] tensor gpu(int index = 0,
                            std::source_location where = std::source_location::current()) const;
+  [[nodiscard]] tensor cuda(int index = 0,
+                            std::source_location where = std::source_location::current()) const;
 
   /// The value of a tensor of one element, from any device. Waits for it. Throws `shape_mismatch`
   /// if there are more or none. In tensor/placement.hpp.
