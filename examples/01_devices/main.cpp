@@ -6,6 +6,8 @@
 #include <map>
 #include <topos/topos.hpp>
 
+#include "../milliseconds.hpp"
+
 int main(int argc, char** argv) {
   topos::runtime rt{argc, argv};  // starts Kokkos; at its end all work is done
   std::cout << std::boolalpha;
@@ -64,4 +66,13 @@ int main(int argc, char** argv) {
   }
   topos::set_memory_limit(place, 0);  // none but the device's own
   // [/memory]
+
+  std::cout << "== timings ==\n";
+  // [timings]
+  std::cout << "a device by its name:     " << milliseconds([] { (void)topos::device{"cpu"}; })
+            << " ms\n";
+  std::cout << "memory that was had once: " << milliseconds([&] {
+    auto again = topos::empty<float>({1'000'000}, place);
+  }) << " ms\n";
+  // [/timings]
 }

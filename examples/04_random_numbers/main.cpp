@@ -5,6 +5,8 @@
 #include <iostream>
 #include <topos/topos.hpp>
 
+#include "../milliseconds.hpp"
+
 int main(int argc, char** argv) {
   topos::runtime rt{argc, argv};
   std::cout << std::boolalpha;
@@ -62,4 +64,16 @@ int main(int argc, char** argv) {
   topos::tensor<float, 1> there = random::uniform(key, {100'001}, {}, topos::try_gpu());
   std::cout << "the same bits: " << all(here == there.cpu()) << '\n';
   // [/places]
+
+  std::cout << "== timings ==\n";
+  // [timings]
+  const topos::index_t n = 10'000'000;
+  const auto drawn = [&](const auto& numbers) { topos::eval(numbers).block_until_ready(); };
+  std::cout << "10 million uniform:          "
+            << milliseconds([&] { drawn(random::uniform(key, {n})); }) << " ms\n";
+  std::cout << "10 million normal:           "
+            << milliseconds([&] { drawn(random::normal(key, {n})); }) << " ms\n";
+  std::cout << "uniform and their powers:    "
+            << milliseconds([&] { drawn(pow(random::uniform(key, {n}), 2) - 0.5f); }) << " ms\n";
+  // [/timings]
 }

@@ -7,6 +7,8 @@
 #include <topos/tensor/sort.hpp>
 #include <topos/topos.hpp>
 
+#include "../milliseconds.hpp"
+
 int main(int argc, char** argv) {
   topos::runtime rt{argc, argv};
   topos::default_device scope{topos::try_gpu()};
@@ -92,4 +94,15 @@ int main(int argc, char** argv) {
     std::cout << e.what() << '\n';
   }
   // [/errors]
+
+  std::cout << "== timings ==\n";
+  // [timings]
+  const auto large = topos::eval(topos::linspace<float>(0, 1, 10'000'000));
+  const auto table = topos::eval(reshape(large, {2500, 4000}));
+  std::cout << "sum of 10 million:    " << milliseconds([&] { (void)sum(large).item(); })
+            << " ms\n";
+  std::cout << "a transposed view:    " << milliseconds([&] { (void)transpose(table); }) << " ms\n";
+  std::cout << "its copy in memory:   "
+            << milliseconds([&] { topos::eval(transpose(table)).block_until_ready(); }) << " ms\n";
+  // [/timings]
 }

@@ -7,6 +7,8 @@
 #include <topos/io.hpp>
 #include <topos/topos.hpp>
 
+#include "../milliseconds.hpp"
+
 // [functor]
 // Element by element: a copyable object with a function for both sides.
 struct leaky_relu {
@@ -96,4 +98,17 @@ int main(int argc, char** argv) {
   }
   std::filesystem::remove(path);
   // [/npy]
+
+  std::cout << "== timings ==\n";
+  // [timings]
+  const auto numbers = topos::ones<float>({10'000'000}, topos::cpu());
+  std::cout << "10 million by DLPack and back: " << milliseconds([&] {
+    (void)topos::from_dlpack<float, 1>(topos::to_dlpack(numbers));
+  }) << " ms\n";
+  std::cout << "as an mdspan:                  "
+            << milliseconds([&] { (void)topos::as_mdspan(numbers); }) << " ms\n";
+  std::cout << "copied:                        " << milliseconds([&] {
+    (void)topos::from_mdspan(topos::as_mdspan(numbers));
+  }) << " ms\n";
+  // [/timings]
 }

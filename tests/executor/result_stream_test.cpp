@@ -466,5 +466,4 @@ TEST(result_stream, that_may_not_run_twice_fails_by_requests) {
   EXPECT_EQ(b.stats().failed, 2U);
 }
 
-
 }  // namespace result_stream_test

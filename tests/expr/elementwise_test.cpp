@@ -189,7 +189,7 @@ TEST(elementwise, deep_expressions_are_one_kernel_over_one_operand) {
   });
 }
 
-// As NumPy 2 and JAX, which raise OverflowError.
+// As in NumPy 2, whose arithmetic raises OverflowError.
 TEST(elementwise, whole_numbers_that_do_not_fit_are_refused) {
   const topos::device d = topos::cpu();
   const auto bytes = support::vector_on<std::uint8_t>(d, {1, 2});
@@ -205,11 +205,14 @@ TEST(elementwise, whole_numbers_that_do_not_fit_are_refused) {
   EXPECT_THROW(static_cast<void>(small + 128), topos::invalid_argument);
   EXPECT_THROW(static_cast<void>(small * -129), topos::invalid_argument);
   EXPECT_THROW(static_cast<void>(3'000'000'000LL - words), topos::invalid_argument);
-  EXPECT_THROW(static_cast<void>(clip(small, -1000, 1000)), topos::invalid_argument);
+  EXPECT_THROW(static_cast<void>(clip(small, 1000, 2000)), topos::invalid_argument);
+  EXPECT_THROW(static_cast<void>(clip(bytes, -2, -1)), topos::invalid_argument);
   EXPECT_THROW(static_cast<void>(where(small > 0, small, 1000U)), topos::invalid_argument);
 
   EXPECT_EQ(support::values_of(eval(bytes + 253)), (std::vector<std::uint8_t>{254, 255}));
-  EXPECT_EQ(support::values_of(eval(small - 128)), (std::vector<std::int8_t>{-127, -126}));
+  EXPECT_EQ(support::values_of(eval(small + -128)), (std::vector<std::int8_t>{-127, -126}));
+  EXPECT_EQ(support::values_of(eval(clip(small, -1000, 1000))), (std::vector<std::int8_t>{1, 2}));
+  EXPECT_EQ(support::values_of(eval(clip(bytes, -1, 1ULL))), (std::vector<std::uint8_t>{1, 1}));
   EXPECT_EQ(support::values_of(eval(bytes * 2.5f)), (std::vector<float>{2.5f, 5}));
 }
 

@@ -109,7 +109,7 @@ TEST(creation_functions, use_the_default_device) {
 
 TEST(creation_functions, take_after_another_tensor) {
   support::on_each_device([](topos::device d) {
-    const tensor<float, 2> x = topos::full<float, 2>({2, 3}, 7, d);
+    const topos::tensor<float, 2> x = topos::full<float, 2>({2, 3}, 7, d);
 
     const auto zeros = topos::zeros_like(x);
     const auto ones = topos::ones_like<std::int32_t>(x);

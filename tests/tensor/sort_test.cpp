@@ -11,6 +11,7 @@
 #include <numeric>
 #include <string>
 #include <topos/async/in_place_scope.hpp>
+#include <topos/expr/gather.hpp>
 #include <topos/expr/math.hpp>
 #include <topos/tensor/sort.hpp>
 #include <vector>
@@ -283,7 +284,7 @@ TEST(topk, along_any_axis) {
     EXPECT_EQ(values.shape(), (topos::shape<2>{2, 2}));
     EXPECT_EQ(values_of(values), (std::vector<float>{5, 9, 4, 2}));
     EXPECT_EQ(values_of(indices), (std::vector<std::int64_t>{1, 1, 2, 2}));
-    EXPECT_EQ(values_of(eval(gather(x, indices, 0))), values_of(values));
+    EXPECT_EQ(values_of(topos::eval(topos::gather(x, indices, 0))), values_of(values));
     EXPECT_THROW((void)topos::topk(x, 3, 1), topos::invalid_argument);
     EXPECT_THROW((void)topos::topk(x, 1, 2), topos::out_of_range);
   });

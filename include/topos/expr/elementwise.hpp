@@ -43,8 +43,8 @@ struct common_of_two {
 template <class A, class B>
 using common_t = typename common_of_two<A, B>::type;
 
-/// Throws `invalid_argument` for a whole number that integers of type T do not have, as NumPy and
-/// JAX do: it would become another.
+/// Throws `invalid_argument` for a whole number that integers of type T do not have: it would
+/// become another, as JAX lets it. (NumPy raises OverflowError, but compares with any number.)
 template <class T, class X>
 void require_fits(const char* name, const X& x, std::source_location where) {
   if constexpr (is_integer<T> && std::integral<X> && !std::same_as<X, bool>) {

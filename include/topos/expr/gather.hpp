@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <topos/core/broadcast.hpp>
 #include <topos/expr/reshape.hpp>
 #include <vector>
 

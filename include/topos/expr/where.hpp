@@ -3,6 +3,10 @@
 
 /// Choices between elements, and a user's own functions of them.
 
+#include <algorithm>
+#include <concepts>
+#include <cstdint>
+#include <limits>
 #include <topos/expr/elementwise.hpp>
 
 namespace topos {
@@ -45,6 +49,22 @@ struct clipped_type : type_with<typename type_with<value_of_t<X>, Low>::type, Hi
 template <class X, scalar Low, operand High>
 struct clipped_type<X, Low, High> : clipped_type<X, High, Low> {};
 
+// A bound as a node; a whole number beyond those of T bounds nothing.
+template <class T, bool IsLower, class Bound>
+[[nodiscard]] auto bound_as(const Bound& bound, std::source_location where) {
+  if constexpr (is_integer<T> && std::signed_integral<Bound> && IsLower) {
+    constexpr auto least = static_cast<std::int64_t>(std::numeric_limits<T>::min());
+    return node_as<T>(std::max<std::int64_t>(bound, least), "clip", where);
+  } else if constexpr (is_integer<T> && std::integral<Bound> && !IsLower) {
+    constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<T>::max());
+    if (bound > 0 && static_cast<std::uint64_t>(bound) > most)
+      return node_as<T>(most, "clip", where);
+    return node_as<T>(bound, "clip", where);
+  } else {
+    return node_as<T>(bound, "clip", where);
+  }
+}
+
 }  // namespace detail
 
 /// The elements held between two bounds, which are scalars, tensors or expressions; all three
@@ -54,8 +74,8 @@ template <operand X, class Low, class High>
                         std::source_location where = std::source_location::current()) {
   using T = typename detail::clipped_type<X, Low, High>::type;
   return detail::make_node("clip", where, detail::clip_op{}, detail::node_as<T>(x),
-                           detail::node_as<T>(low, "clip", where),
-                           detail::node_as<T>(high, "clip", where));
+                           detail::bound_as<T, true>(low, where),
+                           detail::bound_as<T, false>(high, where));
 }
 
 namespace detail {
