@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <exception>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -20,6 +21,7 @@
 #include <topos/executor.hpp>
 #include <topos/io/mapped_file.hpp>
 #include <topos/io/npy.hpp>
+#include <topos/linalg/precision.hpp>
 #include <vector>
 
 #include "encoder.hpp"
@@ -32,6 +34,11 @@ using sentence_encoder::embedding;
 using sentence_encoder::encoder;
 
 using executor = topos::deployment<encoder, topos::endpoint<"/encode", &encoder::encode>>;
+
+const std::map<std::string, topos::precision> precisions{
+    {"high", topos::precision::high},
+    {"highest", topos::precision::highest},
+    {"reproducible", topos::precision::reproducible}};
 
 struct options {
   std::string device = "cpu";
@@ -149,8 +156,8 @@ void encode(const options& o) {
     output.emplace(o.output, std::vector<topos::index_t>{config.bert.hidden},
                    static_cast<topos::index_t>(all.count()));
   }
-  const auto model = std::make_shared<const sentence_encoder::model>(
-      place, o.model, o.precision == "high" ? topos::precision::high : topos::precision::highest);
+  const auto model =
+      std::make_shared<const sentence_encoder::model>(place, o.model, precisions.at(o.precision));
   // A replica for each core of a CPU; a GPU is kept busy by one.
   const int cores = place == topos::cpu() ? topos::properties(place).cores : 1;
   executor dep({.devices = {place}, .replicas = static_cast<std::size_t>(cores)},
@@ -185,9 +192,10 @@ int main(int argc, char** argv) {
     app.add_option("--output", o.output, "File to write the embeddings to: .npy, float32");
     app.add_option("--model", o.model, "Folder of the model")->capture_default_str();
     app.add_option("--precision", o.precision,
-                   "Of matrix products: highest, or high, which is faster on CPUs with AMX")
+                   "Of matrix products: highest; high, which is faster on CPUs with AMX; or "
+                   "reproducible, by which a text's embedding depends on no other text in any bit")
         ->capture_default_str()
-        ->check(CLI::IsMember({"high", "highest"}));
+        ->check(CLI::IsMember(precisions));
     app.add_flag("--tokens", o.tokens, "Print the token ids of each text, and stop");
     try {
       app.parse(argc, argv);

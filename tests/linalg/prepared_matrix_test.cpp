@@ -31,7 +31,8 @@ using topos::tensor;
 
 static_assert(!std::is_convertible_v<tensor<float, 2>, prepared_matrix>);
 
-constexpr topos::precision precisions[] = {topos::precision::highest, topos::precision::high};
+constexpr topos::precision precisions[] = {topos::precision::highest, topos::precision::high,
+                                           topos::precision::reproducible};
 
 // The first rows of a matrix.
 std::vector<float> head(std::vector<float> values, index_t rows, index_t columns) {
@@ -84,6 +85,24 @@ TEST(prepared_matrix, gives_pytorchs_products_at_odd_sizes) {
       }
     });
   }
+}
+
+TEST(prepared_matrix, that_is_reproducible_gives_a_row_the_same_bits_in_any_batch) {
+  const torch_case reference("linear_130x37x45");
+  on_each_device([&](topos::device d) {
+    const prepared_matrix w(reference.tensor<2>("weight", d), topos::precision::reproducible);
+    const std::optional<tensor<float, 1>> bias = reference.tensor<1>("bias", d);
+    const std::vector<float> all =
+        values_of(w.multiply(reference.tensor<2>("x", d), bias, activation::gelu));
+    for (const index_t m : {1, 2, 7, 8, 9, 64, 65}) {
+      const auto x = tensor_on<2>(d, {m, 37}, head(reference.values("x"), m, 37));
+      EXPECT_TRUE(
+          support::same_bits(values_of(w.multiply(x, bias, activation::gelu)), head(all, m, 45)))
+          << m << " rows";
+    }
+  });
+  EXPECT_EQ(topos::matmul_provider(topos::device_kind::cpu, topos::precision::reproducible),
+            "built-in");
 }
 
 TEST(prepared_matrix, without_inputs_gives_the_bias) {

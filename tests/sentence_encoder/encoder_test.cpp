@@ -68,6 +68,7 @@ TEST(encoder, gives_the_embeddings_of_sentence_transformers) {
   for (const topos::device d : topos::devices()) {
     check(d, topos::precision::high);
     check(d, topos::precision::highest);
+    check(d, topos::precision::reproducible);
   }
 }
 
@@ -84,16 +85,18 @@ TEST(encoder, gives_unit_vectors) {
 
 TEST(encoder, depends_on_its_own_text_alone) {
   REQUIRE_MODEL();
-  encoder to_vectors(std::make_shared<const model>(topos::cpu(), model_folder()));
-  const std::vector<std::string> texts = kept_texts();
-  const std::vector<embedding> together = to_vectors.encode(texts);
+  for (const topos::precision p : {topos::precision::high, topos::precision::reproducible}) {
+    encoder to_vectors(std::make_shared<const model>(topos::cpu(), model_folder(), p));
+    const std::vector<std::string> texts = kept_texts();
+    const std::vector<embedding> together = to_vectors.encode(texts);
 
-  for (std::size_t i = 0; i < texts.size(); i += 7) {
-    const embedding alone = to_vectors.encode(std::span(texts).subspan(i, 1)).at(0);
-    // To the bit, but where the matrix products' provider chooses its kernel by the number of rows.
-    const auto provider = topos::matmul_provider(topos::device_kind::cpu, topos::precision::high);
-    const float allowed = provider == "AMX" || provider == "built-in" ? 0.0f : 1e-6f;
-    EXPECT_LE(largest_difference(alone, together[i]), allowed) << "text " << i;
+    for (std::size_t i = 0; i < texts.size(); i += 7) {
+      const embedding alone = to_vectors.encode(std::span(texts).subspan(i, 1)).at(0);
+      // To the bit, but where the products' provider chooses its kernel by the number of rows.
+      const auto provider = topos::matmul_provider(topos::device_kind::cpu, p);
+      const float allowed = provider == "AMX" || provider == "built-in" ? 0.0f : 1e-6f;
+      EXPECT_LE(largest_difference(alone, together[i]), allowed) << provider << ", text " << i;
+    }
   }
 }
 

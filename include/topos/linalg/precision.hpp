@@ -18,6 +18,10 @@ enum class precision : std::uint8_t {
   /// digits are left. A row of x, or of w, that holds an infinity or a NaN makes NaN of its row, or
   /// column.
   high,
+
+  /// As `highest`, by topos' own kernels whatever libraries there are: a row of the product has the
+  /// same bits whatever rows are beside it, on any number of threads.
+  reproducible,
 };
 
 }  // namespace topos

@@ -44,7 +44,8 @@ struct provider<backend::cuda> {
 
 /// Calls function(provider) for who multiplies by prepared weights on a backend, to a precision.
 template <class Backend, class Function>
-decltype(auto) with_weights_provider([[maybe_unused]] precision wanted, Function function) {
+decltype(auto) with_weights_provider(precision wanted, Function function) {
+  if (wanted == precision::reproducible) return function(builtin_provider{});
 #if TOPOS_HAS_AMX
   if constexpr (std::is_same_v<Backend, backend::host>) {
     if (wanted == precision::high && digit_provider::works()) return function(digit_provider{});
