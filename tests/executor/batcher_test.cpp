@@ -358,7 +358,9 @@ TEST(batcher, keeps_the_times_of_its_items) {
   expect_about(s.total.quantile(0), 2s);
   expect_about(s.total.quantile(1), 3s);
   ASSERT_EQ(s.replicas.size(), 1U);
-  EXPECT_EQ(s.replicas[0], (topos::replica_statistics{1, 2}));
+  EXPECT_EQ(s.replicas[0], (topos::replica_statistics{.batches = 1, .items = 2}));
+  EXPECT_EQ(s.replicas[0].total.count(), 2U);
+  expect_about(s.replicas[0].total.quantile(1), 3s);
 }
 
 }  // namespace batcher_test

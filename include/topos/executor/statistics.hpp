@@ -66,11 +66,26 @@ class latencies {
   std::uint64_t count_ = 0;
 };
 
-/// What one replica has done.
+/// What one replica has done, and the times of what it ran: see `statistics`.
 struct replica_statistics {
   std::uint64_t batches = 0;
   std::uint64_t items = 0;
-  friend bool operator==(const replica_statistics&, const replica_statistics&) = default;
+  latencies queue{};
+  latencies compute{};
+  latencies total{};
+
+  replica_statistics& operator+=(const replica_statistics& other) {
+    batches += other.batches;
+    items += other.items;
+    queue += other.queue;
+    compute += other.compute;
+    total += other.total;
+    return *this;
+  }
+  /// Whether the counts are equal; times are not compared.
+  friend bool operator==(const replica_statistics& a, const replica_statistics& b) {
+    return a.batches == b.batches && a.items == b.items;
+  }
 };
 
 /// Counts of items, and of the batches they ran in. Of what was submitted, each item ends as done,
@@ -122,10 +137,7 @@ struct statistics {
     reruns += other.reruns;
     for (const auto& [size, times] : other.batch_sizes) batch_sizes[size] += times;
     replicas.resize(std::max(replicas.size(), other.replicas.size()));
-    for (std::size_t i = 0; i < other.replicas.size(); ++i) {
-      replicas[i].batches += other.replicas[i].batches;
-      replicas[i].items += other.replicas[i].items;
-    }
+    for (std::size_t i = 0; i < other.replicas.size(); ++i) replicas[i] += other.replicas[i];
     queue += other.queue;
     compute += other.compute;
     total += other.total;
@@ -139,5 +151,19 @@ struct statistics {
            a.refused == b.refused && a.reruns == b.reruns && a.batch_sizes == b.batch_sizes;
   }
 };
+
+namespace detail {
+
+/// Statistics whose times are those of all replicas together.
+[[nodiscard]] inline statistics with_times_of_replicas(statistics s) {
+  for (const replica_statistics& r : s.replicas) {
+    s.queue += r.queue;
+    s.compute += r.compute;
+    s.total += r.total;
+  }
+  return s;
+}
+
+}  // namespace detail
 
 }  // namespace topos

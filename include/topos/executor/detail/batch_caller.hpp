@@ -51,7 +51,7 @@ class batch_caller : public batch_queue<In, Out, Parameters> {
   [[nodiscard]] std::exception_ptr call(scratch& with, std::size_t slot,
                                         std::span<const In> items) noexcept {
     std::exception_ptr failure = begin(with, slot, items);
-    return failure || !with.made.flight ? failure : end(with, items.size());
+    return failure || !with.made.flight ? failure : end(with, slot, items.size());
   }
 
   /// Calls the function, which may leave its results in flight.
@@ -67,14 +67,15 @@ class batch_caller : public batch_queue<In, Out, Parameters> {
       function_(slots::replica_of(slot), items, parameters, batches_[slot].stop.get_token(),
                 with.made);
     } catch (...) {
-      count_call(with.started);
+      count_call(slot, with.started);
       return std::current_exception();
     }
-    return with.made.flight ? nullptr : end(with, items.size());
+    return with.made.flight ? nullptr : end(with, slot, items.size());
   }
 
   /// Waits for results in flight, and counts them.
-  [[nodiscard]] std::exception_ptr end(scratch& with, std::size_t count) noexcept {
+  [[nodiscard]] std::exception_ptr end(scratch& with, std::size_t slot,
+                                       std::size_t count) noexcept {
     std::exception_ptr failure;
     try {
       if (const auto flight = std::move(with.made.flight))
@@ -86,7 +87,7 @@ class batch_caller : public batch_queue<In, Out, Parameters> {
     } catch (...) {
       failure = std::current_exception();
     }
-    count_call(with.started);
+    count_call(slot, with.started);
     return failure;
   }
 

@@ -152,7 +152,7 @@ class batch_queue : public work_lane,
 
   [[nodiscard]] statistics stats() const {
     auto lock = schedule_->lock();
-    return statistics_;
+    return with_times_of_replicas(statistics_);
   }
 
   [[nodiscard]] std::size_t replicas() const noexcept override {
@@ -234,18 +234,21 @@ class batch_queue : public work_lane,
         deadline_exceeded(concat(name_, ": the deadline passed before the result was there")));
   }
 
+  // Where a slot's times are counted, under the lock.
+  [[nodiscard]] replica_statistics& times_of(std::size_t slot) noexcept {
+    return statistics_.replicas[slots::replica_of(slot)];
+  }
   // A batch begins, under the lock; returns the time.
   time_point count_batch(std::size_t slot, std::size_t items) {
-    auto& replica = statistics_.replicas[slots::replica_of(slot)];
     ++statistics_.batch_sizes[items];
-    ++replica.batches;
-    replica.items += items;
+    ++times_of(slot).batches;
+    times_of(slot).items += items;
     batches_[slot].asked_to_stop = false;
     return schedule_->time().now();
   }
-  void count_call(time_point started) noexcept {
+  void count_call(std::size_t slot, time_point started) noexcept {
     const auto lock = schedule_->lock();
-    statistics_.compute.add(schedule_->time().now() - started);
+    times_of(slot).compute.add(schedule_->time().now() - started);
   }
   void count_rerun() noexcept {
     const auto lock = schedule_->lock();

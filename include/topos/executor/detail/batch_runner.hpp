@@ -49,6 +49,7 @@ class batch_runner final : public batch_caller<In, Out, Parameters> {
   using base::statistics_;
   using base::stops_;
   using base::takes_request;
+  using base::times_of;
   using base::was_late;
   using typename base::entry_ptr;
   using typename base::request_ptr;
@@ -88,7 +89,7 @@ class batch_runner final : public batch_caller<In, Out, Parameters> {
           relock_quickly(lock);
           return {cost, nullptr, true};
         }
-        failure = end(with, with.all().size());
+        failure = end(with, slot, with.all().size());
       }
     }
     return {cost, finish(lock, with, slot, std::move(failure))};
@@ -101,7 +102,7 @@ class batch_runner final : public batch_caller<In, Out, Parameters> {
   std::exception_ptr land(std::unique_lock<std::mutex>& lock, std::size_t slot) noexcept override {
     scratch& with = scratch_[slot];
     lock.unlock();
-    return finish(lock, with, slot, end(with, with.all().size()));
+    return finish(lock, with, slot, end(with, slot, with.all().size()));
   }
 
  private:
@@ -128,7 +129,7 @@ class batch_runner final : public batch_caller<In, Out, Parameters> {
     requested_ -= count;
     running_ += count;
     const time_point now = count_batch(slot, count);
-    for (std::size_t i = 0; i < count; ++i) statistics_.queue.add(now - with.request->enqueued);
+    for (std::size_t i = 0; i < count; ++i) times_of(slot).queue.add(now - with.request->enqueued);
     return static_cast<double>(count);
   }
   double take_submissions(scratch& with, std::size_t slot) {
@@ -139,7 +140,7 @@ class batch_runner final : public batch_caller<In, Out, Parameters> {
     double cost = 0;
     for (const entry_ptr& e : with.batch.entries) {
       cost += static_cast<double>(e->cost);
-      statistics_.queue.add(now - e->enqueued);
+      times_of(slot).queue.add(now - e->enqueued);
     }
     if (count != 0) count_batch(slot, count);
     with.taken = count + with.batch.late.size();
@@ -212,7 +213,7 @@ class batch_runner final : public batch_caller<In, Out, Parameters> {
     statistics_.failed += failed;
     statistics_.done += count - failed;
     for (std::size_t i = 0; i < count; ++i)
-      statistics_.total.add(schedule_->time().now() - what->enqueued);
+      times_of(slot).total.add(schedule_->time().now() - what->enqueued);
     lock.unlock();
     std::exception_ptr lost = is_lost ? failure : nullptr;
     // Freed before the results are handed out: whoever sees them may count on it.
@@ -333,7 +334,7 @@ class batch_runner final : public batch_caller<In, Out, Parameters> {
         const bool failed =
             failure || (with.made.each && !with.made.outcomes[i - first].has_value());
         ++(failed ? statistics_.failed : statistics_.done);
-        statistics_.total.add(now - e->enqueued);
+        times_of(slot).total.add(now - e->enqueued);
       }
     }
     with.tell(first, last, std::move(failure));
