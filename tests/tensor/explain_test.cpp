@@ -55,10 +55,12 @@ TEST(explain, is_printed_in_a_line) {
 
 TEST(explain, of_a_reduction_runs_nothing_and_counts_its_kernels) {
   const auto x = topos::zeros<float, 1>({1'000'000});
+  const auto table = topos::zeros<float, 2>({100, 50});
+  topos::block_until_ready(topos::cpu());
   const std::size_t before = topos::memory_stats(topos::cpu()).in_use;
 
   const topos::explanation whole = explain(sum(x * x));
-  const topos::explanation rows = explain(sum(topos::zeros<float, 2>({100, 50}), 1));
+  const topos::explanation rows = explain(sum(table, 1));
 
   EXPECT_EQ(topos::memory_stats(topos::cpu()).in_use, before);
   EXPECT_GE(whole.kernels, 2);  // parts, and what combines them
