@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <latch>
+#include <ranges>
 #include <span>
 #include <thread>
 #include <topos/executor/batcher.hpp>
@@ -173,6 +174,26 @@ BENCHMARK_CAPTURE(padded, sorted,
   getrusage(RUSAGE_SELF, &used);
   return used.ru_maxrss;
 }
+
+// A hundred million items out of a generator: how much memory is added after the first million.
+void generated_items(benchmark::State& state) {
+  constexpr int count = 100'000'000;
+  topos::batcher<int, int> b(noop, {.devices = {topos::cpu()}});
+  long before = 0;
+  for (auto _ : state) {
+    for (const int result : b.map(std::views::iota(0, count), {.request_size = 1024})) {
+      if (result == count / 100) before = peak_kilobytes();
+      benchmark::DoNotOptimize(result);
+    }
+  }
+  state.SetItemsProcessed(state.iterations() * count);
+  state.counters["added_kb"] = static_cast<double>(peak_kilobytes() - before);
+}
+BENCHMARK(generated_items)
+    ->Name("generator/topos/cpu/100000000")
+    ->Iterations(1)
+    ->UseRealTime()
+    ->Unit(benchmark::kMillisecond);
 
 // For a minute ten times as many items as the model can do, which are refused where there is no
 // room: how long that takes, and how much memory is added to what the first second takes.
