@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <latch>
 #include <memory>
 #include <optional>
 #include <span>
@@ -121,6 +122,34 @@ TEST(shutdown, is_safe_in_every_state) {
     for (const auto& f : futures) EXPECT_TRUE(f.is_ready());
     stop.request_stop();
   }
+}
+
+TEST(shutdown, sends_blocked_producers_away) {
+  gate hold;
+  topos::batcher<int, int> b(behind(hold, twice), {.queue_capacity = 1});
+  auto busy = b.submit(1);
+  hold.await(1);
+  auto waits = b.submit(2);
+  std::latch about_to(1);
+  std::thread producer([&] {
+    about_to.count_down();
+    EXPECT_THROW(static_cast<void>(b.submit(3)), topos::error);
+  });
+  about_to.wait();
+  b.abort();
+  producer.join();
+  hold.open();
+  EXPECT_EQ(busy.get(), 2);
+  EXPECT_THROW(waits.get(), topos::cancelled);
+}
+
+TEST(shutdown, leaves_callbacks_to_run) {
+  topos::future<int> after;
+  {
+    topos::batcher<int, int> b(twice);
+    after = b.submit(1).then([](int result) { return result + 1; });
+  }
+  EXPECT_EQ(after.get(), 3);
 }
 
 }  // namespace shutdown_test
