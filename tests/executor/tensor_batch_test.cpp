@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <topos/executor.hpp>
 #include <topos/topos.hpp>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -233,5 +234,81 @@ TEST(tensor_batch, ends_what_is_in_flight_with_the_batcher) {
 static_assert(topos::batch_function<decltype(&doubler::twice)>);
 static_assert(!topos::batch_function<row (*)(rows)>);
 static_assert(!topos::batch_callable<rows (*)(const rows&), row, topos::tensor<int, 1>>);
+
+using number = topos::tensor<float, 0>;
+
+// Of items that have several parts, and results that do.
+struct several {
+  explicit several(topos::device d) : place(d) {}
+
+  rows scaled(const std::tuple<rows, row>& batch) {
+    const auto& [x, factor] = batch;
+    EXPECT_EQ(x.device(), place);
+    EXPECT_EQ(factor.device(), place);
+    return x * expand_dims(factor, 1);
+  }
+  std::tuple<row, rows> sums(std::tuple<rows, rows> batch) {
+    const auto& [x, y] = batch;
+    return {sum(x, 1), x + y};
+  }
+
+  topos::device place;
+};
+
+using several_parts = topos::deployment<several, topos::endpoint<"/scaled", &several::scaled>,
+                                        topos::endpoint<"/sums", &several::sums>>;
+
+TEST(tensor_batch, gathers_each_part_of_items_that_have_several) {
+  support::on_each_device([](topos::device d) {
+    several_parts dep({.devices = {d}, .hold_until = 3});
+    const auto factor = [](float f) {
+      return number(topos::full<float>(topos::shape<0>{}, f, topos::cpu()));
+    };
+    auto first = dep.submit<"/scaled">({values({1, 2}), factor(10)});
+    auto second = dep.submit<"/scaled">({values({3, 4}), factor(100)});
+    auto longer = dep.submit<"/scaled">({values({1, 1, 1}), factor(-1)});
+    EXPECT_EQ(content(first.get()), (std::vector<float>{10, 20}));
+    EXPECT_EQ(content(second.get()), (std::vector<float>{300, 400}));
+    EXPECT_EQ(content(longer.get()), (std::vector<float>{-1, -1, -1}));
+    EXPECT_EQ(dep.stats<"/scaled">().batches(), 1U);
+  });
+}
+
+TEST(tensor_batch, scatters_each_part_of_results_that_have_several) {
+  support::on_each_device([](topos::device d) {
+    several_parts dep({.devices = {d}, .max_batch_size = 2, .hold_until = 2});
+    auto first = dep.submit<"/sums">({values({1, 2}), values({5, 5})});
+    auto second = dep.submit<"/sums">({values({3, 4}), values({7, 9})});
+    const auto [total, sums] = first.get();
+    EXPECT_EQ(total.item(), 3);
+    EXPECT_EQ(content(sums), (std::vector<float>{6, 7}));
+    EXPECT_EQ(std::get<0>(second.get()).item(), 7);
+  });
+}
+
+TEST(tensor_batch, of_a_callable_takes_tuples_too) {
+  topos::batcher<std::tuple<row, row>, row> b(
+      [](const std::tuple<rows, rows>& both) {
+        return rows(std::get<0>(both) + std::get<1>(both));
+      },
+      {.queue_bytes = 1 << 20});
+  EXPECT_EQ(content(b.submit({values({1, 2}), values({3, 4})}).get()), (std::vector<float>{4, 6}));
+}
+
+struct throws_always {
+  float operator()(float) const { throw std::domain_error("a part"); }
+};
+
+TEST(tensor_batch, an_item_whose_part_has_failed_fails_by_itself) {
+  topos::batcher<std::tuple<row, row>, row> b(
+      [](const std::tuple<rows, rows>& both) {
+        return rows(std::get<0>(both) + std::get<1>(both));
+      },
+      {.hold_until = 2});
+  auto good = b.submit({values({1}), values({2})});
+  auto bad = b.submit({values({1}), row(topos::map(throws_always{}, values({2})))});
+  EXPECT_EQ(content(good.get()), (std::vector<float>{3}));
+  EXPECT_THROW(bad.get(), std::domain_error);
+}
 
 }  // namespace tensor_batch_test

@@ -41,8 +41,10 @@ struct endpoint_base {};
 ///
 /// The last form is for items `tensor<T, R>` with results `tensor<U, S>`: the items, wherever they
 /// are, are gathered into one tensor on the replica's device, those of each shape by themselves,
-/// and the rows of the result come back on the CPU. Rows of one call share their memory. The
-/// function need not wait for what it computes: while the device is at one batch, a second one, if
+/// and the rows of the result come back on the CPU. Rows of one call share their memory. Items of
+/// several tensors are tuples, as are the batch and, where there are several, the results:
+/// `tensor<float, 1> f(const std::tuple<tensor<int, 2>, tensor<float, 2>>& batch)`. The function
+/// need not wait for what it computes: while the device is at one batch, a second one, if
 /// it is full or its delay is over, is gathered, copied there and queued.
 template <class Function>
 concept batch_function = detail::batch_signature<Function>::matches;

@@ -82,25 +82,22 @@ struct batch_form<void, std::span<const In>, std::span<Out>, Rest...> {
   using parameters = typename further_arguments<Rest...>::parameters;
 };
 
-// A function of the items' rows in one tensor, which returns those of the results.
-template <class Rows, class Result, class... Rest>
-struct tensor_form {
-  static constexpr bool matches = false;
-};
-template <class T, std::size_t R, class U, std::size_t S, class... Rest>
-  requires(R > 0 && S > 0 && further_arguments<Rest...>::matches)
-struct tensor_form<tensor<T, R>, tensor<U, S>, Rest...> {
+// A function of the items' rows in one tensor, or a tuple of them, which returns those of the
+// results.
+template <class Rows>
+inline constexpr bool has_rows = !std::is_void_v<typename row_item_of<Rows>::type>;
+
+template <class Result, class Rows, class... Rest>
+  requires(has_rows<Result>&& has_rows<Rows>&& further_arguments<Rest...>::matches)
+struct batch_form<Result, Rows, Rest...> {
   static constexpr bool matches = true;
-  using in = tensor<T, R - 1>;
-  using out = tensor<U, S - 1>;
+  using in = typename row_item_of<Rows>::type;
+  using out = typename row_item_of<Result>::type;
   using parameters = typename further_arguments<Rest...>::parameters;
 };
-template <class U, std::size_t S, class T, std::size_t R, class... Rest>
-struct batch_form<tensor<U, S>, tensor<T, R>, Rest...>
-    : tensor_form<tensor<T, R>, tensor<U, S>, Rest...> {};
-template <class U, std::size_t S, class T, std::size_t R, class... Rest>
-struct batch_form<tensor<U, S>, const tensor<T, R>&, Rest...>
-    : tensor_form<tensor<T, R>, tensor<U, S>, Rest...> {};
+template <class Result, class Rows, class... Rest>
+  requires(has_rows<Result>&& has_rows<Rows>&& further_arguments<Rest...>::matches)
+struct batch_form<Result, const Rows&, Rest...> : batch_form<Result, Rows, Rest...> {};
 
 /// The parts of a member function on batches.
 template <class Function>
@@ -180,10 +177,11 @@ inline constexpr bool fills_results = std::default_initializable<Out>&&
 
 template <class F, class In, class Out, class Parameters>
 inline constexpr bool computes_rows = false;
-template <class F, class T, std::size_t R, class U, std::size_t S, class Parameters>
-inline constexpr bool computes_rows<F, tensor<T, R>, tensor<U, S>, Parameters> =
-    std::convertible_to<typename result_with_further<F, Parameters, const tensor<T, R + 1>&>::type,
-                        tensor<U, S + 1>>;
+template <class F, class In, class Out, class Parameters>
+  requires(!std::is_void_v<batch_tensor<In>> && !std::is_void_v<batch_tensor<Out>>)
+inline constexpr bool computes_rows<F, In, Out, Parameters> =
+    std::convertible_to<typename result_with_further<F, Parameters, const batch_tensor<In>&>::type,
+                        batch_tensor<Out>>;
 
 template <class F, class In, class Out, class Parameters>
 [[nodiscard]] consteval bool rows_can_stop() {

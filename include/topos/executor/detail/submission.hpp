@@ -17,6 +17,7 @@
 #include <topos/executor/detail/schedule.hpp>
 #include <topos/executor/options.hpp>
 #include <topos/executor/outcome.hpp>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -38,6 +39,12 @@ template <class T>
     return sizeof(T) + static_cast<std::size_t>(item.size()) * sizeof(typename T::value_type);
   else
     return sizeof(T);
+}
+
+template <class... T>
+[[nodiscard]] std::size_t bytes_of(const std::tuple<T...>& item) {
+  return std::apply([](const auto&... part) { return (std::size_t{0} + ... + bytes_of(part)); },
+                    item);
 }
 
 /// How far an item has come: each step under the schedule's lock, so that it ends once, whoever

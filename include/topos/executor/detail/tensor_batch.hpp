@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// A function of tensors as a function on batches: items are gathered into one tensor on the
-/// replica's device, and the rows of its result are the results, once they are computed.
+/// A function of tensors as a function on batches: items, tensors or tuples of them, are gathered
+/// into one tensor, or one of each part, on the replica's device, and the rows of its result are
+/// the results, once they are computed.
 
 #include <algorithm>
 #include <concepts>
@@ -23,6 +24,7 @@
 #include <topos/tensor/detail/pinned_memory.hpp>
 #include <topos/tensor/placement.hpp>
 #include <topos/tensor/tensor.hpp>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -42,8 +44,48 @@ template <class T, std::size_t Rank>
 struct batch_tensor_of<tensor<T, Rank>> {
   using type = tensor<T, Rank + 1>;
 };
+template <class... T, std::size_t... Rank>
+  requires(sizeof...(T) > 0)
+struct batch_tensor_of<std::tuple<tensor<T, Rank>...>> {
+  using type = std::tuple<tensor<T, Rank + 1>...>;
+};
 template <class Item>
 using batch_tensor = typename batch_tensor_of<Item>::type;
+
+/// The items that are the rows of tensors, or void for other types.
+template <class Rows>
+struct row_item_of {
+  using type = void;
+};
+template <class T, std::size_t Rank>
+  requires(Rank > 0)
+struct row_item_of<tensor<T, Rank>> {
+  using type = tensor<T, Rank - 1>;
+};
+template <class... T, std::size_t... Rank>
+  requires(sizeof...(T) > 0 && ((Rank > 0) && ...))
+struct row_item_of<std::tuple<tensor<T, Rank>...>> {
+  using type = std::tuple<tensor<T, Rank - 1>...>;
+};
+
+// The tensors of an item, or of a batch: one, or those of a tuple.
+template <class T, std::size_t Rank>
+[[nodiscard]] auto parts_of(const tensor<T, Rank>& one) {
+  return std::tie(one);
+}
+template <class... T>
+[[nodiscard]] const std::tuple<T...>& parts_of(const std::tuple<T...>& all) {
+  return all;
+}
+template <class Item, class Function>
+decltype(auto) with_parts(const Item& item, Function function) {
+  return std::apply(function, parts_of(item));
+}
+/// The shapes of an item's parts.
+template <class Item>
+[[nodiscard]] auto form_of(const Item& item) {
+  return with_parts(item, [](const auto&... part) { return std::tuple(part.shape()...); });
+}
 
 /// Items of one shape, wherever they are, as the rows of one tensor on a device. Those for a GPU
 /// are gathered in pinned memory, from where they are copied beside what it computes.
@@ -77,6 +119,45 @@ template <class T, std::size_t Rank>
   return gathered;
 }
 
+template <class T, std::size_t Rank>
+[[nodiscard]] tensor<T, Rank + 1> gather_batch(const std::vector<const tensor<T, Rank>*>& items,
+                                               device d) {
+  return gather_items<T, Rank>(items, d);
+}
+/// Of tuples each part by itself.
+template <class... T, std::size_t... Rank>
+[[nodiscard]] auto gather_batch(const std::vector<const std::tuple<tensor<T, Rank>...>*>& items,
+                                device d) {
+  const auto gathered = [&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
+    using part = std::tuple_element_t<I, std::tuple<tensor<T, Rank>...>>;
+    std::vector<const part*> parts;
+    for (const auto* item : items) parts.push_back(&std::get<I>(*item));
+    return gather_batch(parts, d);
+  };
+  return [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return std::tuple(gathered(std::integral_constant<std::size_t, I>())...);
+  }
+  (std::index_sequence_for<T...>());
+}
+
+// A batch's tensors on the CPU, and what is in row i of each.
+template <class T, std::size_t Rank>
+[[nodiscard]] tensor<T, Rank> on_cpu(const tensor<T, Rank>& rows) {
+  return rows.cpu();
+}
+template <class... T>
+[[nodiscard]] std::tuple<T...> on_cpu(const std::tuple<T...>& rows) {
+  return with_parts(rows, [](const auto&... part) { return std::tuple<T...>(part.cpu()...); });
+}
+template <class Out, class T, std::size_t Rank>
+[[nodiscard]] Out row_of(const tensor<T, Rank>& rows, index_t i) {
+  return rows.row(i);
+}
+template <class Out, class... T>
+[[nodiscard]] Out row_of(const std::tuple<T...>& rows, index_t i) {
+  return with_parts(rows, [&](const auto&... part) { return Out(part.row(i)...); });
+}
+
 /// The rows of tensors that a device computes, as results on the CPU: a batch's, in order. Those of
 /// one tensor share its memory.
 template <class Out>
@@ -85,12 +166,12 @@ class rows_in_flight final : public flight<Out> {
   /// Calls `f(gathered)` for the items of each shape by themselves, and does not wait for what it
   /// computes. Throws `shape_mismatch` where that does not have a row for each. An item whose own
   /// computation has failed fails by itself.
-  template <class T, std::size_t Rank, class F>
-  rows_in_flight(F f, std::span<const tensor<T, Rank>> batch) {
+  template <class In, class F>
+  rows_in_flight(F f, std::span<const In> batch) {
     std::vector<std::size_t> left;
     for (std::size_t i = 0; i < batch.size(); ++i) {
       try {
-        batch[i].block_until_ready();
+        with_parts(batch[i], [](const auto&... part) { (part.block_until_ready(), ...); });
         left.push_back(i);
       } catch (...) {
         failures_.push_back(std::current_exception());
@@ -98,41 +179,47 @@ class rows_in_flight final : public flight<Out> {
     }
     while (!left.empty()) {
       const auto others = std::stable_partition(
-          left.begin(), left.end(), [&, form = batch[left.front()].shape()](std::size_t i) {
-            return batch[i].shape() == form;
+          left.begin(), left.end(), [&, form = form_of(batch[left.front()])](std::size_t i) {
+            return form_of(batch[i]) == form;
           });
       std::vector<std::size_t> alike(left.begin(), others);
       left.erase(left.begin(), others);
-      std::vector<const tensor<T, Rank>*> items;
+      std::vector<const In*> items;
       for (const std::size_t i : alike) items.push_back(&batch[i]);
-      const batch_tensor<Out> computed(f(gather_items<T, Rank>(items, default_device::current())));
-      if (computed.shape()[0] != static_cast<index_t>(alike.size())) {
+      const batch_tensor<Out> computed(f(gather_batch(items, default_device::current())));
+      const auto check = [&](const auto& part) {
+        if (part.shape()[0] == static_cast<index_t>(alike.size())) return;
         throw misshapen(concat("a batch of ", alike.size(), " items came back as a tensor of ",
-                               to_string(computed.shape()), "; it must have a row for each"));
-      }
-      parts_.push_back({std::move(alike), computed.cpu()});
+                               to_string(part.shape()), "; it must have a row for each"));
+      };
+      with_parts(computed, [&](const auto&... part) { (check(part), ...); });
+      parts_.push_back({std::move(alike), on_cpu(computed)});
     }
   }
 
   void tell(const std::function<void()>& told) override {
+    const auto tell_of = [&](const auto& rows) {
+      when_ready(rows.memory(), [told](const std::exception_ptr&) { told(); });
+    };
     for (const part& p : parts_)
-      when_ready(p.rows.memory(), [told](const std::exception_ptr&) { told(); });
+      with_parts(p.rows, [&](const auto&... rows) { (tell_of(rows), ...); });
   }
 
   [[nodiscard]] bool has_landed() const override {
-    return std::all_of(parts_.begin(), parts_.end(),
-                       [](const part& p) { return p.rows.is_ready(); });
+    return std::all_of(parts_.begin(), parts_.end(), [](const part& p) {
+      return with_parts(p.rows, [](const auto&... rows) { return (rows.is_ready() && ...); });
+    });
   }
 
   bool land(std::vector<Out>& results, std::vector<outcome<Out>>& each) override {
     std::vector<std::optional<Out>> rows(failures_.size());
     for (const part& p : parts_) {
-      p.rows.block_until_ready();
+      with_parts(p.rows, [](const auto&... of) { (of.block_until_ready(), ...); });
       rows.resize(rows.size() + p.items.size());
     }
     for (const part& p : parts_) {
       for (std::size_t i = 0; i < p.items.size(); ++i)
-        rows[p.items[i]].emplace(p.rows.row(static_cast<index_t>(i)));
+        rows[p.items[i]].emplace(row_of<Out>(p.rows, static_cast<index_t>(i)));
     }
     results.clear();
     each.clear();
