@@ -67,11 +67,11 @@ int main(int argc, char** argv) {
 
   std::cout << "== timings ==\n";
   // [timings]
-  const topos::index_t n = 10'000'000;
+  const topos::index_t n = 250'000;
   const auto drawn = [&](const auto& numbers) { topos::eval(numbers).block_until_ready(); };
-  std::cout << "10 million uniform:          "
+  std::cout << "250,000 uniform:             "
             << milliseconds([&] { drawn(random::uniform(key, {n})); }) << " ms\n";
-  std::cout << "10 million normal:           "
+  std::cout << "250,000 normal:              "
             << milliseconds([&] { drawn(random::normal(key, {n})); }) << " ms\n";
   std::cout << "uniform and their powers:    "
             << milliseconds([&] { drawn(pow(random::uniform(key, {n}), 2) - 0.5f); }) << " ms\n";
