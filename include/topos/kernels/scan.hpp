@@ -147,7 +147,14 @@ struct row_scan_kernel {
       const memory_row<value_type> row{{values}};
       // Totals are made in the type in which they are added up: the lanes of a narrower one might
       // overflow where no running total does.
-      const auto summands = make_row(convert_op<running>{}, row);
+      const auto summands = [&] {
+        if constexpr (std::same_as<running, value_type>)
+          return row;
+        else if constexpr (lane::widens<value_type, running>)
+          return dense_row<widened_elements<memory_elements<value_type>, running>>{{{values}}};
+        else
+          return make_row(convert_op<running>{}, row);
+      }();
       const index_t length = (n + host_segments - 1) / host_segments;
       running chain[host_segments];
       running total = neutral;
