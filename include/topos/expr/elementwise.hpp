@@ -7,9 +7,9 @@
 /// Operands broadcast as NumPy's, their types promote as JAX's (core/promotion.hpp). What does not
 /// fit throws `shape_mismatch` or `device_mismatch`.
 
-#include <cstdint>
 #include <limits>
 #include <topos/expr/operation_node.hpp>
+#include <utility>
 
 namespace topos {
 
@@ -49,11 +49,7 @@ template <class T, class X>
 void require_fits(const char* name, const X& x, std::source_location where) {
   if constexpr (is_integer<T> && std::integral<X> && !std::same_as<X, bool>) {
     using limits = std::numeric_limits<T>;
-    bool fits = x >= 0 ? static_cast<std::uint64_t>(x) <= static_cast<std::uint64_t>(limits::max())
-                       : std::is_signed_v<T>;
-    if (x < 0 && fits)
-      fits = static_cast<std::int64_t>(x) >= static_cast<std::int64_t>(limits::min());
-    if (fits) return;
+    if (std::in_range<T>(+x)) return;
     throw invalid_argument(concat(name, ": the number ", +x, " does not fit ", dtype_name_v<T>,
                                   ", which holds ", +limits::min(), " to ", +limits::max(),
                                   "; convert the other operand with astype first"),

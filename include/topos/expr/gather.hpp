@@ -213,7 +213,6 @@ template <operand X, operand I>
   beside[at] = 1;
   const shape<rank> all = broadcast("gather", beside, index.where.extents, where);
   detail::layout<rank> in_table = detail::broadcast_layout(table.where, all);
-  in_table.extents[at] = all[at];
   in_table.strides[at] = 0;
   return detail::make_gather(table, index, in_table, detail::broadcast_layout(index.where, all),
                              at);

@@ -3,11 +3,10 @@
 
 /// Choices between elements, and a user's own functions of them.
 
-#include <algorithm>
 #include <concepts>
-#include <cstdint>
 #include <limits>
 #include <topos/expr/elementwise.hpp>
+#include <utility>
 
 namespace topos {
 
@@ -52,17 +51,12 @@ struct clipped_type<X, Low, High> : clipped_type<X, High, Low> {};
 // A bound as a node; a whole number beyond those of T bounds nothing.
 template <class T, bool IsLower, class Bound>
 [[nodiscard]] auto bound_as(const Bound& bound, std::source_location where) {
-  if constexpr (is_integer<T> && std::signed_integral<Bound> && IsLower) {
-    constexpr auto least = static_cast<std::int64_t>(std::numeric_limits<T>::min());
-    return node_as<T>(std::max<std::int64_t>(bound, least), "clip", where);
-  } else if constexpr (is_integer<T> && std::integral<Bound> && !IsLower) {
-    constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<T>::max());
-    if (bound > 0 && static_cast<std::uint64_t>(bound) > most)
-      return node_as<T>(most, "clip", where);
-    return node_as<T>(bound, "clip", where);
-  } else {
-    return node_as<T>(bound, "clip", where);
+  if constexpr (is_integer<T> && std::integral<Bound>) {
+    constexpr T last = IsLower ? std::numeric_limits<T>::min() : std::numeric_limits<T>::max();
+    if (IsLower ? std::cmp_less(+bound, last) : std::cmp_greater(+bound, last))
+      return constant_node<T>(last);
   }
+  return node_as<T>(bound, "clip", where);
 }
 
 }  // namespace detail

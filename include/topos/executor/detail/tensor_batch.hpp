@@ -90,7 +90,7 @@ template <class Item>
 /// Items of one shape, wherever they are, as the rows of one tensor on a device. Those for a GPU
 /// are gathered in pinned memory, from where they are copied beside what it computes.
 template <class T, std::size_t Rank>
-[[nodiscard]] tensor<T, Rank + 1> gather_items(std::span<const tensor<T, Rank>* const> items,
+[[nodiscard]] tensor<T, Rank + 1> gather_batch(const std::vector<const tensor<T, Rank>*>& items,
                                                device d) {
   constexpr auto where = std::source_location::current();
   shape<Rank + 1> extents;
@@ -119,11 +119,6 @@ template <class T, std::size_t Rank>
   return gathered;
 }
 
-template <class T, std::size_t Rank>
-[[nodiscard]] tensor<T, Rank + 1> gather_batch(const std::vector<const tensor<T, Rank>*>& items,
-                                               device d) {
-  return gather_items<T, Rank>(items, d);
-}
 /// Of tuples each part by itself.
 template <class... T, std::size_t... Rank>
 [[nodiscard]] auto gather_batch(const std::vector<const std::tuple<tensor<T, Rank>...>*>& items,
