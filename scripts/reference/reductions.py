@@ -7,7 +7,8 @@
 Needs numpy. For each kind of numbers there is <kind>_x.npy, of shape (5, 7, 33), and <kind>_results.npy: for each
 entry of AXES, the results of each entry of FUNCTIONS, one after the other, all in double precision, computed in it
 from the stored elements. softmax.npy and log_softmax.npy hold those of real_x along each axis; <kind>_cumsum.npy and
-<kind>_cumprod.npy (of the signs, twice them) those along each axis, <kind>_argsort.npy the stable order. long_x.npy is a row over several chunks with its totals in long_results.npy, and
+<kind>_cumprod.npy (of the signs, twice them) those along each axis, <kind>_ascending.npy and
+<kind>_descending.npy the stable orders. long_x.npy is a row over several chunks with its totals in long_results.npy, and
 wide_x.npy a matrix of more rows and columns than a piece of one has.
 """
 import argparse
@@ -78,7 +79,9 @@ def main():
         if kind != "bool":
             np.save(folder / f"{kind}_cumsum.npy", np.stack([np.cumsum(x, axis=a) for a in axes]).astype(np.float32))
             np.save(folder / f"{kind}_cumprod.npy", np.stack([np.cumprod(signs, axis=a) for a in axes[:2]]).astype(np.float32))
-            np.save(folder / f"{kind}_argsort.npy", np.stack([np.argsort(x, axis=a, kind="stable") for a in axes]).astype(np.int8))
+            for order, keys in {"ascending": x, "descending": -x}.items():
+                places = np.stack([np.argsort(keys, axis=a, kind="stable") for a in axes])
+                np.save(folder / f"{kind}_{order}.npy", places.astype(np.int8))
     x = kinds["real"]
     shares = [np.exp(x - logsumexp_kept(x, a)) for a in axes]
     np.save(folder / "softmax.npy", np.stack(shares).astype(np.float32))

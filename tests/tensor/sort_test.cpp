@@ -62,20 +62,23 @@ TYPED_TEST(sort_of, gives_numpys_order) {
     const tensor<T, 3> x = reduction_case<T>().x(d);
     const std::vector<T> in = values_of(x);
     const index_t strides[] = {7 * 33, 33, 1};
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-      const auto expected =
-          part_of<std::int8_t>(std::string(kind<T>()).append("_argsort"), axis, 3);
-      const auto order = values_of(argsort(x, static_cast<index_t>(axis) - 3));
-      const std::vector<T> values = values_of(sort(x, static_cast<index_t>(axis)));
-      const index_t stride = strides[axis];
-      const index_t extent = x.shape()[axis];
-      for (std::size_t i = 0; i < expected.size(); ++i) {
-        const auto at = static_cast<index_t>(i);
-        ASSERT_EQ(order[i], expected[i]) << i;
-        const index_t from = at - at / stride % extent * stride + expected[i] * stride;
-        ASSERT_EQ(static_cast<double>(values[i]),
-                  static_cast<double>(in[static_cast<std::size_t>(from)]))
-            << i;
+    for (const topos::sort_order first : {topos::ascending, topos::descending}) {
+      const std::string file =
+          std::string(kind<T>()) + (first == topos::ascending ? "_ascending" : "_descending");
+      for (std::size_t axis = 0; axis < 3; ++axis) {
+        const auto expected = part_of<std::int8_t>(file, axis, 3);
+        const auto order = values_of(argsort(x, static_cast<index_t>(axis) - 3, first));
+        const std::vector<T> values = values_of(sort(x, static_cast<index_t>(axis), first));
+        const index_t stride = strides[axis];
+        const index_t extent = x.shape()[axis];
+        for (std::size_t i = 0; i < expected.size(); ++i) {
+          const auto at = static_cast<index_t>(i);
+          ASSERT_EQ(order[i], expected[i]) << file << ' ' << i;
+          const index_t from = at - at / stride % extent * stride + expected[i] * stride;
+          ASSERT_EQ(static_cast<double>(values[i]),
+                    static_cast<double>(in[static_cast<std::size_t>(from)]))
+              << file << ' ' << i;
+        }
       }
     }
   });
@@ -85,7 +88,7 @@ TEST(sort, of_expressions_in_any_layout) {
   on_each_device([](topos::device d) {
     support::in_several_layouts(reduction_case<float>().x(d), [](const auto& x) {
       for (std::size_t axis = 0; axis < 3; ++axis) {
-        const auto expected = part_of<std::int8_t>("real_argsort", axis, 3);
+        const auto expected = part_of<std::int8_t>("real_ascending", axis, 3);
         const auto order = values_of(argsort(x, static_cast<index_t>(axis)));
         EXPECT_EQ(order, std::vector<std::int64_t>(expected.begin(), expected.end()));
       }
@@ -108,9 +111,12 @@ TEST(sort, of_every_size_is_stable) {
       std::vector<float> sorted = in;
       std::sort(sorted.begin(), sorted.end());
       EXPECT_EQ(values_of(sort(x)), sorted) << n;
+      std::reverse(sorted.begin(), sorted.end());
+      EXPECT_EQ(values_of(sort(x, 0, topos::descending)), sorted) << n;
       std::stable_sort(order.begin(), order.end(), [&](std::int64_t i, std::int64_t j) {
         return value(i) > value(j) || (value(i) == value(j) && i < j);
       });
+      EXPECT_EQ(values_of(argsort(x, 0, topos::descending)), order) << n;
       for (const index_t k : {index_t{0}, std::min<index_t>(n, 5), n / 2, n}) {
         const auto [most, places] = topk(x, k);
         EXPECT_EQ(values_of(places), (std::vector<std::int64_t>(order.begin(), order.begin() + k)))
@@ -250,6 +256,8 @@ TYPED_TEST(sort_of_reals, puts_nan_last_and_zeros_as_they_were) {
     EXPECT_TRUE(std::isnan(static_cast<double>(sorted[6])));
     EXPECT_TRUE(std::isnan(static_cast<double>(sorted[7])));
     EXPECT_EQ(values_of(topk(x, 4).indices), (std::vector<std::int64_t>{1, 5, 3, 7}));
+    EXPECT_EQ(values_of(argsort(x, 0, topos::descending)),
+              (std::vector<std::int64_t>{1, 5, 3, 7, 0, 2, 4, 6}));
   });
 }
 

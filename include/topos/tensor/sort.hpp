@@ -12,6 +12,10 @@
 
 namespace topos {
 
+/// Which elements come first. NaN is larger than all others.
+enum class sort_order { ascending, descending };
+using enum sort_order;
+
 /// Elements and where they were.
 template <element T, std::size_t Rank>
 struct chosen_elements {
@@ -178,31 +182,33 @@ template <expression E>
 
 /// Sorts all elements along an axis, or finds what sorts them.
 template <operand X>
-[[nodiscard]] auto sorted(const char* name, const X& x, index_t axis, bool numbers,
-                          std::source_location where) {
+[[nodiscard]] auto sorted(const char* name, const X& x, index_t axis, sort_order order,
+                          bool numbers, std::source_location where) {
   constexpr std::size_t rank = node_t<X>::rank;
   static_assert(!is_complex<value_of_t<X>>, "topos: complex numbers have no order");
   static_assert(rank > 0, "topos: a sort is along an axis");
   decltype(auto) e = as_node(x);
   const std::size_t along = checked_axis(name, axis, rank, where);
-  return sorted_along(e, {!numbers, numbers, false, shape<rank>(e.shape())[along]}, along, where);
+  const index_t count = shape<rank>(e.shape())[along];
+  return sorted_along(e, {!numbers, numbers, order == descending, count}, along, where);
 }
 
 }  // namespace detail
 
-/// The elements in ascending order along an axis; NaN after all others. Enqueues it, and returns
-/// the tensor at once. Throws `out_of_range` for the axis.
+/// The elements in order along an axis: `sort(x, -1, descending)` has the largest first. Enqueues
+/// it, and returns the tensor at once. Throws `out_of_range` for the axis.
 template <operand X>
-[[nodiscard]] auto sort(const X& x, index_t axis = -1,
+[[nodiscard]] auto sort(const X& x, index_t axis = -1, sort_order order = ascending,
                         std::source_location where = std::source_location::current()) {
-  return *detail::sorted("sort", x, axis, false, where).values;
+  return *detail::sorted("sort", x, axis, order, false, where).values;
 }
 
-/// The indices, as int64, that sort x along an axis; equal elements stay in their order.
+/// The indices, as int64, that sort x along an axis; equal elements stay in their order, whichever
+/// comes first. Enqueues and throws as `sort`.
 template <operand X>
-[[nodiscard]] auto argsort(const X& x, index_t axis = -1,
+[[nodiscard]] auto argsort(const X& x, index_t axis = -1, sort_order order = ascending,
                            std::source_location where = std::source_location::current()) {
-  return *detail::sorted("argsort", x, axis, true, where).numbers;
+  return *detail::sorted("argsort", x, axis, order, true, where).numbers;
 }
 
 /// The k largest elements along an axis, the largest first, of equal ones the first, and their
