@@ -10,6 +10,8 @@
 #include <concepts>
 #include <cstdlib>
 #include <exception>
+#include <functional>
+#include <memory>
 #include <semaphore>
 #include <source_location>
 #include <stdexcept>
@@ -251,6 +253,28 @@ int fork_while_memory_is_taken() {
   return hung;
 }
 
+// Work that submits work as the runtime ends is let end, or refused.
+int submit_work_at_the_end() {
+  const auto chain = std::make_shared<std::function<void(int)>>();
+  std::atomic<bool> refused{false};
+  *chain = [&, self = std::weak_ptr(chain)](int left) {
+    try {
+      tensor<float, 1> x({large});
+      const topos::queue another(topos::cpu());
+      const topos::queue_scope scope(another);
+      topos::enqueue(topos::cpu(), topos::reads(), topos::writes(x),
+                     [self, left](const auto&, const auto&) {
+                       if (const auto next = self.lock()) (*next)(left + 1);
+                     });
+    } catch (const topos::runtime_not_started&) {
+      refused = true;
+    }
+  };
+  (*chain)(0);
+  Kokkos::finalize();
+  return refused ? 0 : 1;
+}
+
 using failure_death = support::death_test;
 
 TEST_F(failure_death, tensors_outlive_the_runtime) {
@@ -263,6 +287,10 @@ TEST_F(failure_death, static_tensors_end_after_the_runtime) {
 
 TEST_F(failure_death, static_tensors_end_without_the_runtimes_end) {
   EXPECT_EXIT(keep_static_tensors(false), testing::ExitedWithCode(0), "");
+}
+
+TEST_F(failure_death, work_that_submits_work_does_not_hang_the_runtimes_end) {
+  EXPECT_EXIT(std::_Exit(submit_work_at_the_end()), testing::ExitedWithCode(0), "");
 }
 
 TEST_F(failure_death, forked_child_is_refused_and_does_not_hang) {

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <stdexcept>
@@ -115,6 +116,28 @@ TEST(backend, cuda_of_a_build_without_it_says_so) {
     EXPECT_THROW(static_cast<void>(cuda::describe(0)), topos::not_supported);
     EXPECT_THROW(cuda::stream(0), topos::not_supported);
   }
+}
+
+// What one launches where it runs, as a function of one's own in a reduction may.
+struct launch_inside {
+  const host::stream* stream;
+  std::atomic<int>* wrong;
+  template <class Team>
+  void operator()(const Team& team, index_t i) const {
+    auto* mine = static_cast<float*>(team.scratch());
+    std::fill_n(mine, 100, static_cast<float>(i));
+    stream->for_each("inside", 2, 1, 4000 * sizeof(float), use_scratch{4000, wrong});
+    stream->for_each("inside", 2, 1, 10 * sizeof(float), use_scratch{10, wrong});
+    *wrong += static_cast<int>(
+        std::count_if(mine, mine + 100, [&](float x) { return x != static_cast<float>(i); }));
+  }
+};
+
+TEST(host, a_launch_inside_of_another_has_scratch_memory_of_its_own) {
+  const host::stream stream(0, true);
+  std::atomic<int> wrong{0};
+  stream.for_each("outside", 3, 1, 100 * sizeof(float), launch_inside{&stream, &wrong});
+  EXPECT_EQ(wrong, 0);
 }
 
 TEST(host, small_work_is_little_of_all_elements) {

@@ -51,6 +51,22 @@ TEST(pool, classes_hold_what_they_are_asked_for_and_waste_little) {
   }
 }
 
+// A server whose batches are of many lengths has each for a moment, and would keep all of them.
+TEST(pool, keeps_no_more_than_was_in_use_at_once_over_again) {
+  pool p(topos::cpu());
+  for (std::size_t i = 1; i <= 8; ++i) {
+    const std::size_t bytes = gib + i * 2 * mib;
+    p.deallocate(p.allocate(bytes, std::source_location::current()), bytes);
+    EXPECT_LE(p.statistics().cached, 2 * p.statistics().peak) << i;
+  }
+  p.set_limit(2 * gib);
+  for (const std::size_t bytes : {gib, gib + gib / 4, gib + gib / 2}) {
+    p.deallocate(p.allocate(bytes, std::source_location::current()), bytes);
+    EXPECT_LE(p.statistics().cached, 2 * gib);
+  }
+  p.empty_cache();
+}
+
 TEST(pool, gives_back_the_block_it_kept) {
   on_each_device([](topos::device d) {
     pool p(d);

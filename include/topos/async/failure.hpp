@@ -4,6 +4,7 @@
 /// What queued work failed with, and what that work was.
 
 #include <exception>
+#include <new>
 #include <optional>
 #include <topos/core/error.hpp>
 #include <utility>
@@ -16,15 +17,19 @@ struct foreign_failure {
   failure_origin origin;
 };
 
-/// The exception being handled, as the poison of what an operation writes.
+/// The exception being handled, as the poison of what an operation writes; without its origin where
+/// there is no memory to tell that.
 [[nodiscard]] inline std::exception_ptr current_failure(
-    const std::optional<failure_origin>& origin) {
+    const std::optional<failure_origin>& origin) noexcept {
   const std::exception_ptr now = std::current_exception();
   if (!origin) return now;
   try {
     std::rethrow_exception(now);
   } catch (error& e) {
-    e.set_origin(*origin);
+    try {
+      e.set_origin(*origin);
+    } catch (const std::bad_alloc&) {
+    }
     return now;
   } catch (...) {
     return std::make_exception_ptr(foreign_failure{now, *origin});

@@ -19,7 +19,6 @@
 #include <topos/core/spinner.hpp>
 #include <topos/device/runtime.hpp>
 #include <utility>
-#include <vector>
 
 namespace topos::detail {
 
@@ -30,17 +29,27 @@ namespace topos::detail {
 /// all cores does; the thread of any other is that one core (`in_place`).
 class host_worker {
  public:
-  explicit host_worker(int index, bool in_place = false)
-      : stream_(index, in_place), in_place_(index, true), thread_([this] { work_off(); }) {}
+  /// What it is for: the CPU's work, or calls that may wait for that.
+  enum class runs { work, callbacks };
 
-  /// Finishes what is queued.
-  ~host_worker() {
+  explicit host_worker(int index, bool in_place = false, runs what = runs::work)
+      : stream_(index, in_place), in_place_(index, true), thread_([this, what] {
+          working() = what == runs::work;
+          work_off();
+        }) {}
+
+  ~host_worker() { stop(); }
+
+  /// Finishes what is queued, and what runs in place on other threads; from then on it takes
+  /// nothing: `submit` throws `runtime_not_started`.
+  void stop() noexcept {
     {
       const std::lock_guard lock(mutex_);
       stop_ = true;
     }
     wake_.notify_all();
-    thread_.join();
+    if (thread_.joinable()) thread_.join();
+    const std::lock_guard running(running_);
   }
 
   /// Ends a worker that one of its own tasks may be the last to have: elsewhere, then.
@@ -61,7 +70,7 @@ class host_worker {
   bool try_in_place(Task&& task) {
     if (!idle() || runs_here()) return false;
     const std::unique_lock running(running_, std::try_to_lock);
-    if (!running.owns_lock() || !idle()) return false;
+    if (!running.owns_lock() || !idle() || stop_) return false;
     in_place_thread_.store(std::this_thread::get_id(), std::memory_order_relaxed);
     const bool before = std::exchange(working(), true);
     task(in_place_);
@@ -82,6 +91,7 @@ class host_worker {
     std::uint64_t ticket = 0;
     {
       const std::lock_guard lock(mutex_);
+      if (stop_) throw_ended();
       ticket = submitted_.load(std::memory_order_relaxed) + 1;
       pending_.push_back(std::move(next));
       submitted_.store(ticket, std::memory_order_release);
@@ -134,7 +144,7 @@ class host_worker {
     wait(submit([](std::uint64_t, const auto&) {}, [](const auto&) {}));
   }
 
-  /// Whether this thread works a queue of any worker off.
+  /// Whether this thread does the CPU's work: others wait until it goes on.
   [[nodiscard]] static bool works_here() noexcept { return working(); }
 
  private:
@@ -153,7 +163,6 @@ class host_worker {
   }
 
   void work_off() {
-    working() = true;
     backend::host::unbind_thread();
     const backend::host::thread_limit own_core(stream_);
     // Work often comes in turns with waiting for it. Who waited wakes within some 50 us, and is to
@@ -176,18 +185,22 @@ class host_worker {
         next->run(stream_);
         next.reset();  // what it held is given back before anyone learns that it is done
       }
-      std::vector<std::function<void()>> followers;
+      std::uint64_t ticket = 0;
       {
         const std::lock_guard lock(mutex_);
-        const std::uint64_t ticket = completed_.fetch_add(1, std::memory_order_release) + 1;
-        while (!followers_.empty() && followers_.begin()->first <= ticket) {
-          followers.push_back(std::move(followers_.begin()->second));
-          followers_.erase(followers_.begin());
-        }
+        ticket = completed_.fetch_add(1, std::memory_order_release) + 1;
       }
       done_.notify_all();
-      for (const std::function<void()>& next : followers) next();
+      while (const auto follower = follower_of(ticket)) follower.mapped()();
     }
+  }
+
+  // One that is to run after the task of a ticket, or none. (Nodes, since moving needs no memory.)
+  [[nodiscard]] std::multimap<std::uint64_t, std::function<void()>>::node_type follower_of(
+      std::uint64_t ticket) {
+    const std::lock_guard lock(mutex_);
+    if (followers_.empty() || followers_.begin()->first > ticket) return {};
+    return followers_.extract(followers_.begin());
   }
 
   backend::host::stream stream_;
@@ -201,7 +214,7 @@ class host_worker {
   std::atomic<std::uint64_t> submitted_{0};
   std::atomic<std::uint64_t> completed_{0};
   std::atomic<std::thread::id> in_place_thread_{};
-  bool stop_ = false;
+  std::atomic<bool> stop_ = false;
   std::thread thread_;
 };
 

@@ -143,10 +143,8 @@ class queues {
     std::ignore = pools::all();
     // A child finds the lock open, and knows what it is.
     ::pthread_atfork([] { all().mutex_.lock(); }, [] { all().mutex_.unlock(); },
-                     [] {
-                       forked() = true;
-                       all().mutex_.unlock();
-                     });
+                     [] { all().mutex_.unlock(); });
+    note_forks();
   }
 
   // All that follow are called with the lock.
@@ -238,31 +236,35 @@ class queues {
     return slots_.size() - 1;
   }
 
+  [[nodiscard]] std::vector<std::shared_ptr<work_queue>> there_are() {
+    std::vector<std::shared_ptr<work_queue>> found;
+    const std::lock_guard lock(mutex_);
+    for (const slot& s : slots_) {
+      if (s.queue) found.push_back(s.queue);
+    }
+    return found;
+  }
+
+  // Without the lock, but for what is asked of it: queued work may ask for its queue.
   void end() {
-    std::vector<std::shared_ptr<work_queue>> ending;
-    {
-      const std::lock_guard lock(mutex_);
-      for (const slot& s : slots_) {
-        if (s.queue) ending.push_back(s.queue);
-      }
-    }
-    if (forked()) {  // their threads are not here to end
-      new auto(std::move(ending));
-      return;
-    }
-    // Without the lock: queued work may ask for its queue, and may fill others: hence twice.
+    if (forked()) return;  // their threads are not here to end
+    // What is queued may fill others, and make new ones: hence twice.
     for (int again = 0; again < 2; ++again) {
-      for (const std::shared_ptr<work_queue>& q : ending) {
+      for (const std::shared_ptr<work_queue>& q : there_are()) {
         try {
           q->finish();
         } catch (...) {  // told by the tensors that failed
         }
       }
     }
+    {
+      const std::lock_guard lock(mutex_);
+      ended() = true;  // what follows yet is refused new queues
+      cpu_.store(nullptr, std::memory_order_release);
+    }
+    for (const std::shared_ptr<work_queue>& q : there_are()) q->end();
     const std::lock_guard lock(mutex_);
-    ended() = true;  // what follows yet is refused new queues
-    cpu_.store(nullptr, std::memory_order_release);
-    slots_.clear();
+    over_.swap(slots_);
     first_.clear();
     transfers_.clear();
     idle_.clear();
@@ -271,6 +273,7 @@ class queues {
 
   std::mutex mutex_;
   std::vector<slot> slots_;
+  std::vector<slot> over_;  // ended, but kept: a thread may yet come with work, which is refused
   std::map<device, std::size_t> first_;
   std::map<std::pair<device, bool>, std::size_t> transfers_;
   std::map<device, std::vector<std::size_t>> idle_;  // to be lent again

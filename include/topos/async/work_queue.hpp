@@ -67,10 +67,7 @@ class work_queue {
   }
 
   ~work_queue() {
-    try {
-      finish();
-    } catch (...) {  // nobody is left to be told
-    }
+    end();
     host_worker::end(std::move(callbacks_));
   }
 
@@ -100,8 +97,7 @@ class work_queue {
   [[nodiscard]] bool is_done(std::uint64_t number) {
     if (worker_) return worker_->is_done(number);
     if (!gpu_ || number <= done_.load(std::memory_order_acquire)) return true;
-    const auto mark = mark_of(number);
-    if (mark ? mark->is_done() : gpu_->idle()) return true;
+    if (const auto end = mark_of(number); end ? end->is_done() : gpu_->idle()) return true;
     // Who looked after it meanwhile has taken its mark: that one was of later work then.
     return number <= done_.load(std::memory_order_acquire);
   }
@@ -111,8 +107,8 @@ class work_queue {
     if (worker_) return worker_->wait(number);
     if (!gpu_ || number <= done_.load(std::memory_order_acquire)) return;
     require_unforked();
-    const auto mark = mark_of(number);
-    mark ? mark->synchronize() : gpu_->synchronize();
+    const auto end = mark_of(number);
+    end ? end->synchronize() : gpu_->synchronize();
     reap();
   }
 
@@ -135,6 +131,17 @@ class work_queue {
       callbacks = callbacks_.get();
     }
     if (callbacks != nullptr) callbacks->drain();
+  }
+
+  /// The same, and no more is taken. Nobody is left to be told what fails.
+  void end() noexcept {
+    mutex_.lock();  // which what was let in before that has
+    mutex_.unlock();
+    try {
+      finish();
+    } catch (...) {
+    }
+    if (worker_) worker_->stop();
   }
 
   /// The number of the last work that was submitted.
@@ -219,6 +226,7 @@ class work_queue {
     const std::exception_ptr failure = settle(stream, tickets_of(reads, writes), origin);
     std::unique_lock lock(mutex_, std::defer_lock);
     if (caller_) lock.lock();
+    require_runtime(origin ? origin->where : std::source_location());
     const backend::host::thread_limit one_thread(stream);
     run(what, stream, reads, writes, origin, failure);
   }
@@ -228,6 +236,7 @@ class work_queue {
     std::vector<launched> done;  // let go of without the lock
     const std::exception_ptr failure = settle(*gpu_, pending_elsewhere(reads, writes), origin);
     const std::lock_guard lock(mutex_);
+    require_runtime(origin ? origin->where : std::source_location());
     run(what, *gpu_, reads, writes, origin, failure);
     // Numbered only now: what the work has enqueued here itself comes before its end.
     const std::uint64_t number = submitted_.load(std::memory_order_relaxed) + 1;
@@ -345,7 +354,8 @@ inline bool work_queue::then(std::uint64_t number,
     }
   }
   const std::lock_guard lock(mutex_);
-  if (!callbacks_) callbacks_ = std::make_unique<host_worker>(0, true);
+  if (!callbacks_)
+    callbacks_ = std::make_unique<host_worker>(0, true, host_worker::runs::callbacks);
   mark end = mark_of(number);
   if (!end) {
     end = std::make_shared<backend::cuda::event>(device_.index());

@@ -25,6 +25,7 @@
 #include <topos/core/config.hpp>
 #include <topos/core/error.hpp>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace topos::backend {
@@ -197,28 +198,41 @@ class host::stream {
       return Space();
   }
 
-  // Memory that one thread keeps from launch to launch.
+  // Memory that one thread keeps from launch to launch. A launch inside of another has its own.
   class scratch_memory {
    public:
     explicit scratch_memory(std::size_t bytes) {
       if (bytes == 0) return;
-      thread_local std::unique_ptr<void, decltype(&std::free)> kept{nullptr, &std::free};
-      thread_local std::size_t size = 0;
-      if (size < bytes) {
-        kept.reset();
-        size = 0;
-        // What is a good part of a huge page is read often enough for one.
-        const std::size_t unit = bytes < huge_page / 4 ? alignment : huge_page;
-        const std::size_t rounded = (bytes + unit - 1) / unit * unit;
-        kept.reset(allocate(0, rounded));
-        size = rounded;
-      }
-      pointer_ = kept.get();
+      block_.swap(kept());
+      if (block_.size >= bytes) return;
+      block_ = {};
+      // What is a good part of a huge page is read often enough for one.
+      const std::size_t unit = bytes < huge_page / 4 ? alignment : huge_page;
+      const std::size_t rounded = (bytes + unit - 1) / unit * unit;
+      block_.memory.reset(allocate(0, rounded));
+      block_.size = rounded;
     }
-    [[nodiscard]] void* get() const { return pointer_; }
+    ~scratch_memory() {
+      if (block_.size > kept().size) block_.swap(kept());
+    }
+    scratch_memory(const scratch_memory&) = delete;
+    scratch_memory& operator=(const scratch_memory&) = delete;
+    [[nodiscard]] void* get() const { return block_.memory.get(); }
 
    private:
-    void* pointer_ = nullptr;
+    struct block {
+      std::unique_ptr<void, decltype(&std::free)> memory{nullptr, &std::free};
+      std::size_t size = 0;
+      void swap(block& other) noexcept {
+        memory.swap(other.memory);
+        std::swap(size, other.size);
+      }
+    };
+    [[nodiscard]] static block& kept() noexcept {
+      thread_local block is;
+      return is;
+    }
+    block block_;
   };
 
   // Items of a kernel of any type: what launches them is compiled once, and not for each kernel.

@@ -25,6 +25,12 @@ namespace detail {
   return is;
 }
 
+/// Has forked processes know that they are such; for whoever starts threads.
+inline void note_forks() {
+  [[maybe_unused]] static const int registered =
+      ::pthread_atfork(nullptr, nullptr, [] { forked() = true; });
+}
+
 /// True once the queues have ended, which they do before Kokkos.
 [[nodiscard]] inline std::atomic<bool>& ended() noexcept {
   static std::atomic<bool> is{false};
@@ -94,16 +100,18 @@ inline void at_end(std::function<void()> hook) {
   Kokkos::push_finalize_hook(std::move(hook));
 }
 
+[[noreturn]] inline void throw_ended(std::source_location where = std::source_location::current()) {
+  throw runtime_not_started("topos was used after its runtime (or Kokkos) ended", where);
+}
+
 /// Throws `runtime_not_started` unless work can be run.
 inline void require_runtime(std::source_location where) {
   require_unforked(where);
   const bool over = ended().load(std::memory_order_relaxed);
   if (Kokkos::is_initialized() && !over) return;
+  if (over || Kokkos::is_finalized()) throw_ended(where);
   throw runtime_not_started(
-      over || Kokkos::is_finalized()
-          ? "topos was used after its runtime (or Kokkos) ended"
-          : "topos was used before it was started: make a `topos::runtime` first in main",
-      where);
+      "topos was used before it was started: make a `topos::runtime` first in main", where);
 }
 
 }  // namespace detail

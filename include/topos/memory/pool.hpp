@@ -6,7 +6,8 @@
 /// Fresh memory costs more than most kernels that fill it (page faults on the CPU, a
 /// synchronisation on a GPU), so blocks go to a list of their size class and come back from there.
 /// Classes are multiples of 256 bytes up to 1 KiB, then four to a power of two, of whose blocks at
-/// most a fifth is unused, then multiples of 2 MiB.
+/// most a fifth is unused, then multiples of 2 MiB. What is kept and what is in use come to no more
+/// than twice what was in use at once, or 1 GiB: beyond that all that is kept is given back.
 
 #include <pthread.h>
 
@@ -126,10 +127,20 @@ class pool {
                           where);
     }
     void* pointer = take_cached(bytes);
-    if (pointer == nullptr) pointer = take_fresh(bytes, where);
+    if (pointer == nullptr) {
+      if (in_use_ + cached_ + bytes > most_held(bytes)) release_cache();
+      pointer = take_fresh(bytes, where);
+    }
     in_use_ += bytes;
     peak_ = std::max(peak_, in_use_);
     return pointer;
+  }
+
+  // What may be in use and cached together, `bytes` more in use. Sizes that do not come again would
+  // pile up else: a CPU hands memory out that it does not have.
+  [[nodiscard]] std::size_t most_held(std::size_t bytes) const noexcept {
+    constexpr std::size_t little = std::size_t{1} << 30;
+    return limit_ != 0 ? limit_ : std::max(little, 2 * std::max(peak_, in_use_ + bytes));
   }
 
   void* take_cached(std::size_t bytes) noexcept {
