@@ -108,10 +108,10 @@ TEST(byte_model, says_which_file_it_cannot_read) {
   try {
     model.test("no/such/file");
     FAIL() << "a file that is not there was read";
-  } catch (const topos::error& failure) {
+  } catch (const topos::io_error& failure) {
     EXPECT_NE(std::string(failure.what()).find("no/such/file"), std::string::npos);
   }
-  EXPECT_THROW(model.test(std::filesystem::temp_directory_path()), topos::error);
+  EXPECT_THROW(model.test(std::filesystem::temp_directory_path()), topos::io_error);
 }
 
 TEST(byte_model, needs_a_function) {

@@ -52,6 +52,24 @@ TEST(full_queue, lets_a_request_in_among_those_who_submit_all_the_time) {
   EXPECT_EQ(results, (std::vector<int>{2, 4, 6, 8}));
 }
 
+TEST(full_queue, lets_a_request_in_among_smaller_ones_that_come_all_the_time) {
+  topos::batcher<int, int> b(twice, {.max_batch_size = 2, .queue_capacity = 4});
+  std::atomic<bool> served{false};
+  const auto streams = [&] {
+    for (int i = 0; !served && i < 1'000'000; ++i)
+      for (const int r : b.map(std::vector<int>{1, 2}, {.request_size = 2})) static_cast<void>(r);
+  };
+  std::vector<std::jthread> others;
+  for (int i = 0; i < 4; ++i) others.emplace_back(streams);
+
+  std::vector<int> results;
+  for (const int r : b.map(std::vector<int>{1, 2, 3, 4}, {.request_size = 4})) results.push_back(r);
+  served = true;
+
+  EXPECT_EQ(results, (std::vector<int>{2, 4, 6, 8}));
+  EXPECT_LT(b.stats().submitted, 4U * 2'000'000U);
+}
+
 TEST(full_queue, sheds_for_a_request_that_waits_too) {
   topos::batcher<int, int> b(
       twice, {.max_batch_size = 2, .queue_capacity = 4, .full = topos::when_full::shed_oldest});

@@ -3,8 +3,11 @@
 /// How executors end: every future with them, in every state.
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <latch>
 #include <memory>
 #include <optional>
@@ -13,6 +16,7 @@
 #include <topos/executor/batcher.hpp>
 #include <vector>
 
+#include "../support/death_test.hpp"
 #include "gate.hpp"
 
 namespace shutdown_test {
@@ -122,6 +126,33 @@ TEST(shutdown, is_safe_in_every_state) {
     for (const auto& f : futures) EXPECT_TRUE(f.is_ready());
     stop.request_stop();
   }
+}
+
+// A child has none of the threads: it is told so, and can end.
+int use_the_parents_executor() {
+  topos::batcher<int, int>* const b = new topos::batcher<int, int>(twice);
+  if (b->submit(1).get() != 2) return 1;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(10);  // which ends it
+    try {
+      static_cast<void>(b->submit(1));
+      ::_exit(2);
+    } catch (const topos::runtime_not_started&) {
+    }
+    delete b;
+    ::_exit(0);
+  }
+  int status = 0;
+  if (::waitpid(child, &status, 0) != child || !WIFEXITED(status)) return 3;
+  delete b;
+  return WEXITSTATUS(status);
+}
+
+using shutdown_death = support::death_test;
+
+TEST_F(shutdown_death, of_a_forked_child_does_not_hang) {
+  EXPECT_EXIT(std::_Exit(use_the_parents_executor()), testing::ExitedWithCode(0), "");
 }
 
 TEST(shutdown, sends_blocked_producers_away) {

@@ -7,15 +7,21 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <exception>
+#include <future>
 #include <latch>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
 #include <thread>
 #include <topos/executor/batcher.hpp>
+#include <topos/tensor/creation.hpp>
+#include <topos/tensor/enqueue.hpp>
+#include <topos/tensor/on_ready.hpp>
 #include <vector>
 
 #include "gate.hpp"
@@ -369,6 +375,22 @@ TEST(submit, pushes_the_oldest_of_the_least_urgent_out_where_told) {
   EXPECT_EQ(b.stats().pending(), 0U);
 }
 
+TEST(submit, sheds_nothing_that_is_more_urgent) {
+  gate hold;
+  topos::batcher<int, int> b(
+      behind(hold, twice),
+      {.queue_capacity = 2, .full = topos::when_full::shed_oldest, .priority_levels = 2});
+  auto busy = b.submit(1);
+  hold.await(1);
+  auto urgent = b.submit(2, {.priority = 1});
+  auto another = b.submit(3, {.priority = 1});
+  EXPECT_THROW(b.submit(4).get(), topos::rejected);
+  EXPECT_FALSE(urgent.is_ready());
+  hold.open();
+  EXPECT_EQ(another.get(), 6);
+  EXPECT_EQ(b.stats().shed, 0U);
+}
+
 TEST(submit, sheds_nothing_where_there_is_no_room_even_so) {
   gate hold;
   topos::batcher<std::vector<char>, int> b(
@@ -458,6 +480,45 @@ TEST(submit, from_inside_a_model_is_not_waited_for_by_the_only_replica) {
   });
   self = &b;
   EXPECT_EQ(b.submit(0).get(), 0);
+}
+
+TEST(submit, of_an_items_own_batch_is_not_waited_for_in_it) {
+  std::optional<topos::future<int>> first;
+  topos::batcher<int, int> b(
+      [&](std::span<const int> batch) {
+        EXPECT_EQ(batch.size(), 2U);
+        EXPECT_THROW(first->wait(), topos::error);
+        return twice(batch);
+      },
+      {.replicas = 2, .hold_until = 2});
+  first = b.submit(1);
+  auto second = b.submit(2);
+  EXPECT_EQ(second.get(), 4);
+  EXPECT_EQ(first->get(), 2);
+}
+
+// A model may need the CPU's work, which this thread holds up.
+TEST(submit, is_not_waited_for_by_who_does_the_cpus_work) {
+  gate hold;
+  topos::batcher<int, int> b(behind(hold, twice), {.max_batch_size = 1, .queue_capacity = 1});
+  auto running = b.submit(1);
+  hold.await(1);
+  auto waiting = b.submit(2);
+  const auto x = topos::zeros<int, 1>({4}).block_until_ready();
+  auto y = x;
+  std::latch known(1);
+  topos::enqueue(topos::cpu(), topos::reads(), topos::writes(y),
+                 [&](const auto&, const auto&) { known.wait(); });
+  std::promise<void> called;
+  topos::on_ready(y, [&](const std::exception_ptr&) {
+    EXPECT_THROW(running.wait(), topos::error);
+    EXPECT_THROW(static_cast<void>(b.submit(3)), topos::error);
+    called.set_value();
+  });
+  known.count_down();
+  called.get_future().wait();
+  hold.open();
+  EXPECT_EQ(waiting.get(), 4);
 }
 
 // Both would wait for each other for ever.

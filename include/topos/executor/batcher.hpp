@@ -23,7 +23,6 @@
 #include <topos/executor/result_stream.hpp>
 #include <topos/executor/statistics.hpp>
 #include <utility>
-#include <vector>
 
 namespace topos {
 

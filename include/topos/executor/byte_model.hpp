@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 #include <topos/core/error.hpp>
+#include <topos/core/printable.hpp>
 #include <topos/executor/batcher.hpp>
 #include <topos/executor/future.hpp>
 #include <topos/executor/options.hpp>
@@ -77,7 +78,7 @@ class byte_model {
     return results;
   }
 
-  /// `process` for an input that is at hand, or the content of a file. Throws `topos::error` where
+  /// `process` for an input that is at hand, or the content of a file. Throws `io_error` where
   /// the file cannot be read.
   std::string test(input item) { return process(std::move(item)); }
   std::string test(const std::filesystem::path& file) { return process(content(file)); }
@@ -119,7 +120,8 @@ class byte_model {
 
   [[nodiscard]] static input content(const std::filesystem::path& file) {
     std::ifstream stream(file, std::ios::binary);
-    if (!stream) throw error(detail::concat(file.string(), ": cannot be opened"));
+    if (!stream)
+      throw io_error(detail::concat(detail::printable(file.string()), ": cannot be opened"));
     input bytes;
     std::array<char, 65536> block;
     do {
@@ -129,7 +131,8 @@ class byte_model {
       bytes.insert(bytes.end(), read.begin(), read.end());
     } while (stream);
     // It ends by going past the end; a folder can be opened, but not read.
-    if (!stream.eof()) throw error(detail::concat(file.string(), ": cannot be read"));
+    if (!stream.eof())
+      throw io_error(detail::concat(detail::printable(file.string()), ": cannot be read"));
     return bytes;
   }
 

@@ -57,8 +57,6 @@ class deployment : public detail::executor_core {
                 "topos::deployment: two endpoints have the same name");
 
  public:
-  using model_type = Model;
-
   /// Makes each replica's model as `Model(device)`. Blocks until all are made; throws what one of
   /// their constructors throws, or `invalid_argument` for options that nothing could run with.
   explicit deployment(executor_options options = {}) requires std::constructible_from<Model, device>

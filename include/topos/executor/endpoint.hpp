@@ -5,13 +5,11 @@
 
 #include <concepts>
 #include <cstddef>
-#include <span>
 #include <string_view>
 #include <topos/executor/detail/batch_function.hpp>
 #include <topos/executor/fixed_string.hpp>
 #include <topos/executor/future.hpp>
 #include <type_traits>
-#include <vector>
 
 namespace topos {
 

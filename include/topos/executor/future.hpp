@@ -72,17 +72,17 @@ class chained final : public future_state<Out>, public continuation {
 
   // What has started to run, or is about to, cannot be withdrawn.
   bool withdraw() noexcept override {
-    std::shared_ptr<withdrawable> first = source();
-    if (first == nullptr) return false;
-    while (auto before = first->source()) first = std::move(before);
-    return first->withdraw();
+    const std::shared_ptr<withdrawable> first = first_source();
+    return first != nullptr && first->withdraw();
   }
 
   [[nodiscard]] const result_maker* maker() const noexcept override {
-    std::shared_ptr<withdrawable> first = source();
-    if (first == nullptr) return nullptr;
-    while (auto before = first->source()) first = std::move(before);
-    return first->maker();
+    const std::shared_ptr<withdrawable> first = first_source();
+    return first == nullptr ? nullptr : first->maker();
+  }
+  [[nodiscard]] bool is_made_here() const noexcept override {
+    const std::shared_ptr<withdrawable> first = first_source();
+    return first != nullptr && first->is_made_here();
   }
 
   [[nodiscard]] std::shared_ptr<withdrawable> source() const noexcept override {
@@ -91,6 +91,17 @@ class chained final : public future_state<Out>, public continuation {
   }
 
  private:
+  // What all the functions before this one are of; null once that is there.
+  [[nodiscard]] std::shared_ptr<withdrawable> first_source() const noexcept {
+    std::shared_ptr<withdrawable> first = source();
+    while (first != nullptr) {
+      std::shared_ptr<withdrawable> before = first->source();
+      if (before == nullptr) break;
+      first = std::move(before);
+    }
+    return first;
+  }
+
   [[nodiscard]] std::shared_ptr<future_state<T>> take_source() noexcept {
     const auto lock = parking_place::of(this).lock();
     return std::move(from_);
@@ -123,8 +134,9 @@ class [[nodiscard]] future {
     return state(where).is_ready();
   }
 
-  /// Blocks until the result is there. Throws `topos::error` inside of a model, for a result of the
-  /// executor that runs it, where all its other replicas wait so already: nobody would make it.
+  /// Blocks until the result is there. Throws `topos::error` where nobody would make it: inside of
+  /// a model, for a result of the executor that runs it, in its own batch or where all other
+  /// replicas wait so already; and on the thread that does the CPU's work, in `on_ready` for one.
   void wait(std::source_location where = std::source_location::current()) const {
     state(where).wait();
   }

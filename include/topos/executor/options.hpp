@@ -21,7 +21,8 @@ namespace topos {
 enum class when_full {
   block,       ///< who brings it waits; inside a model, which would wait for itself, it is refused
   fail,        ///< it is refused: its future throws `rejected`
-  shed_oldest  ///< the oldest of the least urgent items that wait is given up for it
+  shed_oldest  ///< the oldest of the least urgent items that wait is given up for it, or it is
+               ///< refused, if all are more urgent
 };
 
 /// What becomes of an item that costs more than a batch may.

@@ -6,7 +6,6 @@
 #include <concepts>
 #include <exception>
 #include <topos/core/error.hpp>
-#include <type_traits>
 #include <utility>
 #include <variant>
 

@@ -46,7 +46,7 @@ class steady_time final : public time_source {
 
   /// The one that is used where none is given.
   [[nodiscard]] static const steady_time& instance() noexcept {
-    static const steady_time only;
+    static const steady_time& only = *new steady_time;  // executors may outlive main
     return only;
   }
 };

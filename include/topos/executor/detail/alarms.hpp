@@ -8,7 +8,6 @@
 #include <memory>
 #include <topos/executor/detail/work_lane.hpp>
 #include <topos/executor/time_source.hpp>
-#include <utility>
 #include <vector>
 
 namespace topos::detail {

@@ -7,6 +7,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <new>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -25,7 +26,6 @@ namespace topos::detail {
 template <class In, class Out, class Parameters>
 class batch_caller : public batch_queue<In, Out, Parameters> {
   using base = batch_queue<In, Out, Parameters>;
-  using base::count_call;
   using base::name_;
 
  public:
@@ -36,6 +36,9 @@ class batch_caller : public batch_queue<In, Out, Parameters> {
  protected:
   using base::batches_;
   using base::schedule_;
+  using base::statistics_;
+  using base::times_of;
+  using typename base::time_point;
   using scratch = batch_scratch<In, Out, Parameters>;
 
   batch_caller(std::shared_ptr<schedule> work, std::size_t replicas, executor_options options,
@@ -46,6 +49,31 @@ class batch_caller : public batch_queue<In, Out, Parameters> {
   ~batch_caller() = default;
 
   void forget_function() noexcept { function_ = nullptr; }
+
+  /// A batch begins, under the lock; returns the time. Without memory it is in no histogram, and
+  /// cannot be asked to stop.
+  time_point begin_batch(std::size_t slot, std::size_t items) noexcept {
+    try {
+      ++statistics_.batch_sizes[items];
+    } catch (const std::bad_alloc&) {
+    }
+    ++times_of(slot).batches;
+    times_of(slot).items += items;
+    batches_[slot].asked_to_stop = false;
+    try {
+      if (stops_) batches_[slot].stop = std::stop_source();
+    } catch (const std::bad_alloc&) {
+    }
+    return schedule_->time().now();
+  }
+  void count_call(std::size_t slot, time_point started) noexcept {
+    const auto lock = schedule_->lock();
+    times_of(slot).compute.add(schedule_->time().now() - started);
+  }
+  void count_rerun() noexcept {
+    const auto lock = schedule_->lock();
+    ++statistics_.reruns;
+  }
 
   /// Calls the function, and waits for what it leaves in flight. Says what it failed with.
   [[nodiscard]] std::exception_ptr call(scratch& with, std::size_t slot,

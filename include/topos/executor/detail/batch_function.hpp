@@ -3,12 +3,8 @@
 
 /// The forms that a function on batches can have, and one call for all of them.
 
-#include <algorithm>
 #include <concepts>
 #include <cstddef>
-#include <exception>
-#include <functional>
-#include <iterator>
 #include <memory>
 #include <span>
 #include <stop_token>
@@ -21,10 +17,6 @@
 #include <vector>
 
 namespace topos::detail {
-
-// A list of types, and what is taken off its end.
-template <class... T>
-struct type_list {};
 
 template <class T>
 struct results_of {

@@ -9,7 +9,6 @@
 #include <exception>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -93,7 +92,8 @@ class batch_queue : public work_lane,
       const std::uint64_t before = statistics_.submitted;
       std::size_t reserved = 0;
       const auto room = [&] {
-        if (has_room(made->items.size(), 0, waiting(), line_.bytes())) return true;
+        const std::size_t others = waiting() + reserved_ - reserved;
+        if (has_room(made->items.size(), 0, others, line_.bytes())) return true;
         if (reserved_ == 0 && statistics_.submitted - before >= options_.queue_capacity)
           reserved = reserved_ = made->items.size();
         return false;
@@ -128,7 +128,7 @@ class batch_queue : public work_lane,
       schedule_->room_came();
       schedule_->will_end();
     }
-    what->end_unstarted(was_cancelled("the request was cancelled before it started"));
+    what->end_unstarted(failure<cancelled>("the request was cancelled before it started"));
     schedule_->has_ended();
     return true;
   }
@@ -137,7 +137,7 @@ class batch_queue : public work_lane,
   bool withdraw(entry& what) noexcept {
     ending of;
     if (!take_back(what, &statistics::cancelled, of)) return false;
-    tell(what, of, was_cancelled("the item was withdrawn"));
+    tell(what, of, failure<cancelled>("the item was withdrawn"));
     of.unwanted.request_stop();
     return true;
   }
@@ -159,6 +159,10 @@ class batch_queue : public work_lane,
     return slots::replica_of(batches_.size());
   }
   [[nodiscard]] const result_maker* maker() const noexcept override { return schedule_.get(); }
+  [[nodiscard]] bool is_made_here(const entry& what) const noexcept { return runs_here(what); }
+  [[nodiscard]] bool is_made_here(const request<In, Out>& what) const noexcept override {
+    return runs_here(what);
+  }
   [[nodiscard]] const time_source& time() const noexcept { return schedule_->time(); }
 
   [[nodiscard]] std::optional<time_point> due(bool draining, bool busy) const override {
@@ -217,6 +221,13 @@ class batch_queue : public work_lane,
     list over;
   };
 
+  // Whether an item or request is in a batch of the replica whose thread this is.
+  template <class What>
+  [[nodiscard]] bool runs_here(const What& what) const noexcept {
+    const auto lock = schedule_->lock();
+    return what.at == phase::running && schedule_->serves_here(slots::replica_of(what.slot));
+  }
+
   // Ends one that has not run, outside of the lock, since the user's item ends with it.
   static void end_unstarted(entry& what, std::exception_ptr why) noexcept {
     what.item.reset();
@@ -226,35 +237,23 @@ class batch_queue : public work_lane,
   // Items that wait.
   [[nodiscard]] std::size_t waiting() const noexcept { return requested_ + line_.size(); }
 
-  [[nodiscard]] std::exception_ptr was_cancelled(const char* how) const noexcept {
-    return std::make_exception_ptr(cancelled(concat(name_, ": ", how)));
+  // An exception of this function's; where there is no memory for its text, that.
+  template <class Error>
+  [[nodiscard]] std::exception_ptr failure(const char* what) const noexcept {
+    try {
+      return std::make_exception_ptr(Error(concat(name_, ": ", what)));
+    } catch (...) {
+      return std::current_exception();
+    }
   }
   [[nodiscard]] std::exception_ptr was_late() const noexcept {
-    return std::make_exception_ptr(
-        deadline_exceeded(concat(name_, ": the deadline passed before the result was there")));
+    return failure<deadline_exceeded>("the deadline passed before the result was there");
   }
 
   // Where a slot's times are counted, under the lock.
   [[nodiscard]] replica_statistics& times_of(std::size_t slot) noexcept {
     return statistics_.replicas[slots::replica_of(slot)];
   }
-  // A batch begins, under the lock; returns the time.
-  time_point count_batch(std::size_t slot, std::size_t items) {
-    ++statistics_.batch_sizes[items];
-    ++times_of(slot).batches;
-    times_of(slot).items += items;
-    batches_[slot].asked_to_stop = false;
-    return schedule_->time().now();
-  }
-  void count_call(std::size_t slot, time_point started) noexcept {
-    const auto lock = schedule_->lock();
-    times_of(slot).compute.add(schedule_->time().now() - started);
-  }
-  void count_rerun() noexcept {
-    const auto lock = schedule_->lock();
-    ++statistics_.reruns;
-  }
-
   void refuse(entry& what, std::exception_ptr why) {
     {
       auto lock = schedule_->lock();
@@ -296,11 +295,12 @@ class batch_queue : public work_lane,
         schedule_->require_open();
         // What will not run takes nobody's place.
         const bool runs = made->deadline > schedule_->time().now() && !stop.stop_requested();
-        // Requests are not shed: beside them there may be no room even so. Nor would it do to shed
-        // all for what fits the queue only where nothing else is in it.
+        // Requests are not shed, nor what is more urgent: beside them there may be no room even so.
+        // Nor would it do to shed all for what fits the queue only where nothing else is in it.
         const bool fits = options_.queue_bytes == 0 || made->bytes <= options_.queue_bytes;
+        const auto kept = line_.above(made->priority);
         if (runs && fits && options_.full == when_full::shed_oldest &&
-            has_room(1, made->bytes, requested_ + reserved_, 0)) {
+            has_room(1, made->bytes, requested_ + reserved_ + kept.items, kept.bytes)) {
           while (!room()) {
             victims.push_back(line_.pop_least(over));
             ++statistics_.shed;
@@ -326,7 +326,7 @@ class batch_queue : public work_lane,
         } else if (stop.stop_requested()) {
           made->at = phase::ended;
           ++statistics_.cancelled;
-          refusal = was_cancelled("the item was withdrawn");
+          refusal = failure<cancelled>("the item was withdrawn");
         } else {
           try {
             if (made->deadline != time_point::max()) schedule_->watch(made->deadline, made);
@@ -342,13 +342,12 @@ class batch_queue : public work_lane,
       }
     }
     schedule_->wake(notify);
-    if (full) refusal = std::make_exception_ptr(rejected(concat(name_, ": its queue is full")));
+    if (full) refusal = failure<rejected>("its queue is full");
     if (refusal) end_unstarted(*made, std::move(refusal));
     if (victims.size() == 0) return;
     while (const entry_ptr victim = victims.pop_front()) {
       end_unstarted(*victim,
-                    std::make_exception_ptr(rejected(concat(
-                        name_, ": its queue was full, and the item was shed for a newer one"))));
+                    failure<rejected>("its queue was full, and the item was shed for a newer one"));
     }
     schedule_->has_ended();
   }

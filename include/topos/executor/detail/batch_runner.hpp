@@ -8,6 +8,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -35,8 +36,8 @@ class batch_runner final : public batch_caller<In, Out, Parameters> {
   using base = batch_caller<In, Out, Parameters>;
   using base::batches_;
   using base::begin;
+  using base::begin_batch;
   using base::call;
-  using base::count_batch;
   using base::count_rerun;
   using base::end;
   using base::end_unstarted;
@@ -47,7 +48,6 @@ class batch_runner final : public batch_caller<In, Out, Parameters> {
   using base::running_;
   using base::schedule_;
   using base::statistics_;
-  using base::stops_;
   using base::takes_request;
   using base::times_of;
   using base::was_late;
@@ -65,7 +65,9 @@ class batch_runner final : public batch_caller<In, Out, Parameters> {
                std::string name, cost_function cost, bool stops, function f)
       : base(std::move(work), replicas, std::move(options), std::move(name), std::move(cost), stops,
              std::move(f)),
-        scratch_(slots::first_of(replicas)) {}
+        scratch_(slots::first_of(replicas)) {
+    for (scratch& each : scratch_) line_.prepare(each.batch);
+  }
 
   /// Lets go of the function and of what has ended; after the last batch.
   void close() noexcept {
@@ -86,7 +88,7 @@ class batch_runner final : public batch_caller<In, Out, Parameters> {
       failure = begin(with, slot, with.all());
       if (!failure && with.made.flight) {
         if (will_tell(*with.made.flight)) {
-          relock_quickly(lock);
+          lock_quickly(lock);
           return {cost, nullptr, true};
         }
         failure = end(with, slot, with.all().size());
@@ -124,11 +126,10 @@ class batch_runner final : public batch_caller<In, Out, Parameters> {
     with.request = requests_.pop_front();
     with.request->at = phase::running;
     with.request->slot = slot;
-    if (stops_) batches_[slot].stop = std::stop_source();
     const std::size_t count = with.request->items.size();
     requested_ -= count;
     running_ += count;
-    const time_point now = count_batch(slot, count);
+    const time_point now = begin_batch(slot, count);
     for (std::size_t i = 0; i < count; ++i) times_of(slot).queue.add(now - with.request->enqueued);
     return static_cast<double>(count);
   }
@@ -142,11 +143,10 @@ class batch_runner final : public batch_caller<In, Out, Parameters> {
       cost += static_cast<double>(e->cost);
       times_of(slot).queue.add(now - e->enqueued);
     }
-    if (count != 0) count_batch(slot, count);
+    if (count != 0) begin_batch(slot, count);
     with.taken = count + with.batch.late.size();
     running_ += with.taken;
     batches_[slot].wanted = count;
-    if (stops_) batches_[slot].stop = std::stop_source();
     return cost;
   }
 
@@ -199,17 +199,17 @@ class batch_runner final : public batch_caller<In, Out, Parameters> {
     }
     with.made = {};
     const bool is_lost = failure && kind_of(failure) == failure_kind::lost;
-    relock_quickly(lock);
+    lock_quickly(lock);
     batches_[slot].stop = std::stop_source(std::nostopstate);
-    const bool goes_back = is_lost && !batches_[slot].asked_to_stop;
-    what->at = goes_back ? phase::queued : phase::ended;
-    if (goes_back) {
+    if (is_lost && !batches_[slot].asked_to_stop && put_back(what)) {
+      what->at = phase::queued;
       running_ -= count;
       requested_ += count;
-      requests_.push_front(std::move(what));
+      what.reset();
       schedule_->wake(schedule_->work_came());
       return failure;
     }
+    what->at = phase::ended;
     statistics_.failed += failed;
     statistics_.done += count - failed;
     for (std::size_t i = 0; i < count; ++i)
@@ -223,9 +223,19 @@ class batch_runner final : public batch_caller<In, Out, Parameters> {
     else
       what->set_value(std::move(made).values());
     what.reset();
-    relock_quickly(lock);
+    lock_quickly(lock);
     running_ -= count;
     return lost;
+  }
+
+  // A request to the front of the queue; says whether there is memory for it.
+  [[nodiscard]] bool put_back(const request_ptr& what) noexcept {
+    try {
+      requests_.push_front(what);
+      return true;
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
   }
 
   // Whether halves of a batch of so many may fare better than it did.
@@ -272,7 +282,7 @@ class batch_runner final : public batch_caller<In, Out, Parameters> {
       give_back(with, slot, lost);
     }
     with.clear();
-    relock_quickly(lock);
+    lock_quickly(lock);
     running_ -= with.taken;
     batches_[slot].stop = std::stop_source(std::nostopstate);
     return lost;
@@ -352,13 +362,20 @@ class batch_runner final : public batch_caller<In, Out, Parameters> {
     }
   }
 
-  // Puts what a lost replica has not settled back to the front, or fails it, if asked to stop.
+  // Puts what a lost replica has not settled back to the front, or fails it, if asked to stop or
+  // without memory.
   void give_back(scratch& with, std::size_t slot, const std::exception_ptr& failure) noexcept {
     auto& entries = with.batch.entries;
     {
       const auto lock = schedule_->lock();
-      for (std::size_t i = entries.size(); i-- > 0 && !batches_[slot].asked_to_stop;)
-        if (entries[i] && entries[i]->at != phase::ended) line_.push_front(std::move(entries[i]));
+      try {
+        for (std::size_t i = entries.size(); i-- > 0 && !batches_[slot].asked_to_stop;) {
+          if (!entries[i] || entries[i]->at == phase::ended) continue;
+          line_.push_front(entries[i]);
+          entries[i].reset();
+        }
+      } catch (const std::bad_alloc&) {
+      }
       schedule_->wake(schedule_->work_came());
     }
     for (std::size_t i = 0; i < entries.size(); ++i) {

@@ -3,7 +3,6 @@
 
 /// What a batcher and a deployment have in common: how their work ends.
 
-#include <chrono>
 #include <exception>
 #include <memory>
 #include <topos/core/error.hpp>
@@ -27,6 +26,7 @@ class executor_core {
   /// until all has ended; says whether it had by the deadline, by the executor's time. Throws
   /// `topos::error` inside a model, and does nothing there.
   [[nodiscard]] bool drain(time_source::time_point deadline = time_source::time_point::max()) {
+    require_unforked();
     if (schedule_->serves_here())
       throw error("executor: a model that waits for all work waits for itself");
     schedule_->stop();
@@ -36,6 +36,7 @@ class executor_core {
   /// Takes no more work and ends all that waits with `cancelled`; what runs is
   /// asked to stop, where it takes a stop token, and goes on to its end.
   void abort() {
+    require_unforked();
     schedule_->abort(std::make_exception_ptr(
         cancelled("executor: it was told to abort before this work had started")));
   }

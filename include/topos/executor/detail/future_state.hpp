@@ -5,9 +5,11 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <topos/async/host_worker.hpp>
 #include <topos/core/error.hpp>
 #include <topos/core/spinner.hpp>
 #include <topos/executor/detail/callback_threads.hpp>
@@ -20,11 +22,23 @@ namespace topos::detail {
 /// Who makes results on threads of its own, and none while all of these wait for some.
 class result_maker {
  public:
-  /// The one whose thread this is, or null.
-  [[nodiscard]] static result_maker*& here() noexcept {
-    thread_local result_maker* is = nullptr;
-    return is;
-  }
+  /// The one whose thread this is, or null; and which of its threads.
+  struct place {
+    result_maker* maker = nullptr;
+    std::size_t replica = 0;
+  };
+  [[nodiscard]] static const place& here() noexcept { return here_now(); }
+
+  /// Makes a thread one of a maker's, while it lives.
+  class works_here {
+   public:
+    works_here(result_maker& maker, std::size_t replica) noexcept {
+      here_now() = {&maker, replica};
+    }
+    ~works_here() { here_now() = {}; }
+    works_here(const works_here&) = delete;
+    works_here& operator=(const works_here&) = delete;
+  };
 
   /// Its thread is about to wait for a result of its own, until `end_waiting`. Says false, and
   /// counts nothing, where no other thread would be left to make it; with `must` what has not begun
@@ -34,29 +48,12 @@ class result_maker {
 
  protected:
   ~result_maker() = default;
-};
-
-/// While it lives its thread waits for a result of a maker's, perhaps that whose thread it is.
-class waiting_here {
- public:
-  enum class may { refuse, not_refuse };
-
-  /// Throws `error` where it would wait for itself, unless it may not refuse to.
-  waiting_here(const result_maker* of, may refuse)
-      : maker_(of != nullptr && of == result_maker::here() ? result_maker::here() : nullptr) {
-    if (maker_ != nullptr && !maker_->begin_waiting(refuse == may::not_refuse))
-      throw error(
-          "executor: a model that waits for its own executor waits for itself: no replica "
-          "is left that does not");
-  }
-  ~waiting_here() {
-    if (maker_ != nullptr) maker_->end_waiting();
-  }
-  waiting_here(const waiting_here&) = delete;
-  waiting_here& operator=(const waiting_here&) = delete;
 
  private:
-  result_maker* const maker_;
+  [[nodiscard]] static place& here_now() noexcept {
+    thread_local place is;
+    return is;
+  }
 };
 
 /// What a result can be called off by.
@@ -69,6 +66,9 @@ class withdrawable {
   /// Who makes it, where that is known.
   [[nodiscard]] virtual const result_maker* maker() const noexcept { return nullptr; }
 
+  /// Whether this thread is making it, and would wait for itself.
+  [[nodiscard]] virtual bool is_made_here() const noexcept { return false; }
+
   /// Ends it with `cancelled` if it has not ended; says whether it did.
   virtual bool withdraw() noexcept { return false; }
 
@@ -77,6 +77,41 @@ class withdrawable {
 
  protected:
   ~withdrawable() = default;
+};
+
+/// Throws `error` on a thread that does the CPU's work: a model may need that done first.
+inline void require_may_wait() {
+  if (!host_worker::works_here()) return;
+  throw error(
+      "executor: the thread that does the CPU's work waits for an executor, whose model may wait "
+      "for that work: in on_ready and coroutines use `then` or co_await");
+}
+
+/// While it lives its thread waits for a result, perhaps of a maker's whose thread it is.
+class waiting_here {
+ public:
+  enum class may { refuse, not_refuse };
+
+  /// Throws `error` where it would wait for itself, unless it may not refuse to.
+  waiting_here(const withdrawable& what, may refuse) {
+    if (refuse == may::refuse) require_may_wait();
+    result_maker* const here = result_maker::here().maker;
+    if (here == nullptr || what.maker() != here) return;
+    const bool must = refuse == may::not_refuse;
+    if ((!must && what.is_made_here()) || !here->begin_waiting(must))
+      throw error(
+          "executor: a model that waits for its own executor waits for itself: no replica "
+          "is left that does not");
+    maker_ = here;
+  }
+  ~waiting_here() {
+    if (maker_ != nullptr) maker_->end_waiting();
+  }
+  waiting_here(const waiting_here&) = delete;
+  waiting_here& operator=(const waiting_here&) = delete;
+
+ private:
+  result_maker* maker_ = nullptr;
 };
 
 /// A value or an exception that arrives once, from another thread. One word says how far it is, so
@@ -164,7 +199,7 @@ class future_state : public withdrawable {
 
   void wait(waiting_here::may refuse) const {
     if (is_ready()) return;
-    const waiting_here waits(result_maker::here() != nullptr ? this->maker() : nullptr, refuse);
+    const waiting_here waits(*this, refuse);
     thread_local spinner spin(spinner::for_another_thread);
     if (spin([&] { return is_ready(); })) return;
     parking_place& place = parking_place::of(this);

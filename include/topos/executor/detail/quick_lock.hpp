@@ -8,28 +8,21 @@
 
 namespace topos::detail {
 
-/// Locks, trying for a microsecond or two before the thread sleeps.
-inline void lock_quickly(std::mutex& mutex) {
+/// Locks a mutex or takes a lock back, trying for a microsecond or two before the thread sleeps.
+template <class Lockable>
+void lock_quickly(Lockable& what) {
   for (int i = 0; i < 48; ++i) {
-    if (mutex.try_lock()) return;
+    if (what.try_lock()) return;
     pause_core();
   }
-  mutex.lock();
+  what.lock();
 }
 
-/// A lock that is held already by `lock_quickly`.
+/// A lock that is held already.
 [[nodiscard]] inline std::unique_lock<std::mutex> locked_quickly(std::mutex& mutex) {
-  lock_quickly(mutex);
-  return std::unique_lock(mutex, std::adopt_lock);
-}
-
-/// Takes back what was unlocked.
-inline void relock_quickly(std::unique_lock<std::mutex>& lock) {
-  for (int i = 0; i < 48; ++i) {
-    if (lock.try_lock()) return;
-    pause_core();
-  }
-  lock.lock();
+  std::unique_lock lock(mutex, std::defer_lock);
+  lock_quickly(lock);
+  return lock;
 }
 
 }  // namespace topos::detail

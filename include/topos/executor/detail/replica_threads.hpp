@@ -31,6 +31,7 @@ class replica_threads {
   replica_threads(std::shared_ptr<schedule> work, const executor_options& options,
                   const replica_life& life)
       : schedule_(std::move(work)) {
+    note_forks();
     const std::size_t count = options.devices.size() * options.replicas;
     std::vector<std::exception_ptr> failures(count);
     // Shared: its last count_down may still be returning when this constructor has gone on.
@@ -74,10 +75,13 @@ class replica_threads {
   replica_threads(const replica_threads&) = delete;
   replica_threads& operator=(const replica_threads&) = delete;
 
-  [[nodiscard]] std::size_t size() const noexcept { return threads_.size(); }
-
  private:
   void join() noexcept {
+    if (forked()) {  // its threads are not here to end, nor what they hold
+      new auto(std::move(threads_));
+      new auto(schedule_);
+      return;
+    }
     schedule_->stop();
     for (std::thread& thread : threads_) thread.join();
     threads_.clear();

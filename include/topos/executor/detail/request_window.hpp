@@ -81,7 +81,7 @@ class request_window {
       return nullptr;
     }
     if (signal_) bring_forward();
-    if (!ahead_.front()->is_ready()) static_cast<void>(waits_for_it());
+    if (!ahead_.front()->is_ready()) static_cast<void>(waits_for_one());
     request_ptr first = std::move(ahead_.front());
     ahead_.pop_front();
     given_.push_back(first);
@@ -156,13 +156,13 @@ class request_window {
                                       [](const request_ptr& r) { return r->is_ready(); });
       if (ended != ahead_.end())
         return static_cast<void>(std::rotate(ahead_.begin(), ended, ended + 1));
-      const waiting_here waits = waits_for_it();
+      const waiting_here waits = waits_for_one();
       signal_->wait_beyond(seen);
     }
   }
 
-  [[nodiscard]] waiting_here waits_for_it() const {
-    return {queue_->maker(), waiting_here::may::refuse};
+  [[nodiscard]] waiting_here waits_for_one() const {
+    return {*ahead_.front(), waiting_here::may::refuse};
   }
 
   void fail() noexcept {

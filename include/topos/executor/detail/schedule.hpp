@@ -39,8 +39,6 @@ class schedule final : public result_maker {
 
   [[nodiscard]] const time_source& time() const noexcept { return time_; }
   [[nodiscard]] std::unique_lock<std::mutex> lock() { return locked_quickly(mutex_); }
-  /// Whether nothing is taken any more. The lock is held.
-  [[nodiscard]] bool stopping() const noexcept { return stopping_; }
 
   /// Lets the replicas take work from a work_lane; before the first `serve`.
   void add(work_lane& work) { lanes_.push_back(&work); }
@@ -90,12 +88,16 @@ class schedule final : public result_maker {
 
   /// Throws what is the matter where no more work is taken. The lock is held.
   void require_open() const {
+    require_unforked();
     if (stopping_) throw error("executor: work was submitted while it was shut down");
     if (lost_) std::rethrow_exception(lost_);
   }
 
-  /// True on a thread that runs a batch of this schedule's.
-  [[nodiscard]] bool serves_here() const noexcept { return here() == this; }
+  /// True on a thread that runs a batch of this schedule's; as a replica.
+  [[nodiscard]] bool serves_here() const noexcept { return here().maker == this; }
+  [[nodiscard]] bool serves_here(std::size_t replica) const noexcept {
+    return serves_here() && here().replica == replica;
+  }
 
   /// Of the replicas one may not wait inside of its model for other work of this schedule's.
   [[nodiscard]] bool begin_waiting(bool must) noexcept override {
@@ -121,6 +123,7 @@ class schedule final : public result_maker {
              (until == time_point::max() || time_.now() < until);
     };
     if (blocks()) {
+      require_may_wait();
       if (serves_here()) {
         throw rejected(
             "executor: the queue is full, and a model that waits for room in it would wait for "
@@ -146,10 +149,7 @@ class schedule final : public result_maker {
   /// Runs batches as this replica until the schedule is stopped and no work is left, or the replica
   /// is lost.
   void serve(std::size_t replica) {
-    const struct served {
-      explicit served(schedule* s) noexcept { here() = s; }
-      ~served() { here() = nullptr; }
-    } served(this);
+    const works_here served(*this, replica);
     spinner spin(spinner::for_another_thread);
     std::unique_lock lock(mutex_);
     std::size_t slot = slots::first_of(replica);  // that is free
@@ -193,7 +193,7 @@ class schedule final : public result_maker {
         const std::uint64_t seen = arrivals_.load(std::memory_order_relaxed);
         lock.unlock();
         const bool came = spin([&] { return arrivals_.load(std::memory_order_acquire) != seen; });
-        relock_quickly(lock);
+        lock_quickly(lock);
         if (came || arrivals_.load(std::memory_order_relaxed) != seen || stopping_) continue;
         wait_as(in_flight != nullptr,
                 [&](std::condition_variable& changed) { changed.wait(lock); });

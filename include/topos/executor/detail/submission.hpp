@@ -64,6 +64,7 @@ struct submission final : future_state<Out>,
 
   bool withdraw() noexcept override { return home.withdraw(*this); }
   [[nodiscard]] const result_maker* maker() const noexcept override { return home.maker(); }
+  [[nodiscard]] bool is_made_here() const noexcept override { return home.is_made_here(*this); }
   void expire() noexcept override { home.expire(*this); }
 
   // Weak: whoever drops the last reference, perhaps under the schedule's lock, must not wait for a
@@ -133,6 +134,8 @@ class request_queue {
   [[nodiscard]] virtual std::size_t replicas() const noexcept = 0;
   /// Who makes the results.
   [[nodiscard]] virtual const result_maker* maker() const noexcept = 0;
+  /// Whether this thread runs a request.
+  [[nodiscard]] virtual bool is_made_here(const request<In, Out>& what) const noexcept = 0;
 
  protected:
   ~request_queue() = default;
@@ -151,6 +154,7 @@ struct request final : future_state<std::vector<Out>>,
   // One that runs goes on to its end: it may be reading what the user keeps until then.
   bool withdraw() noexcept override { return home->cancel(this->shared_from_this()); }
   [[nodiscard]] const result_maker* maker() const noexcept override { return home->maker(); }
+  [[nodiscard]] bool is_made_here() const noexcept override { return home->is_made_here(*this); }
 
   /// Ends one that has not run, outside of the schedule's lock, since its items end with it.
   void end_unstarted(std::exception_ptr why) noexcept {

@@ -114,7 +114,7 @@ template <class T, std::size_t Rank>
     transfer_guard::pass(cpu(), d, bytes, where);
     copy_on(d, gathered.memory(), 0, rows, 0, bytes, where);
   } else if (to_gpu) {
-    copy_from_host(gathered.memory(), 0, rows.data(), bytes, where);
+    copy_from_host(gathered.memory(), rows.data(), bytes, where);
   }
   return gathered;
 }

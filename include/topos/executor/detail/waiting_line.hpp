@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <new>
 #include <topos/executor/detail/entry_list.hpp>
 #include <topos/executor/detail/ring.hpp>
 #include <topos/executor/detail/submission.hpp>
@@ -43,12 +44,25 @@ class waiting_line {
 
   /// The options must outlive it.
   explicit waiting_line(const executor_options& options)
-      : options_(options), levels_(options.priority_levels) {}
+      : options_(options), levels_(options.priority_levels), waiting_(options.priority_levels) {}
 
   [[nodiscard]] std::size_t levels() const noexcept { return levels_.size(); }
   /// How many wait, and their bytes.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
+  /// The same of those that are more urgent than a priority.
+  struct amount {
+    std::size_t items = 0;
+    std::size_t bytes = 0;
+  };
+  [[nodiscard]] amount above(std::size_t priority) const noexcept {
+    amount all;
+    for (std::size_t p = priority + 1; p < waiting_.size(); ++p) {
+      all.items += waiting_[p].items;
+      all.bytes += waiting_[p].bytes;
+    }
+    return all;
+  }
 
   void push(entry_ptr e) {
     const entry& pushed = *e;
@@ -105,9 +119,16 @@ class waiting_line {
                                                            : time_point::max();
   }
 
+  /// Room in a selection for one item: that much of a batch is found without memory for more.
+  void prepare(selection& to) const {
+    to.entries.reserve(1);
+    to.candidates.reserve(1);
+    to.cursors.reserve(levels_.size());
+  }
+
   /// Takes the next batch for a slot: the oldest, by priorities with ageing, and those that may
-  /// share its batch.
-  void take(selection& to, std::size_t slot, time_point now) {
+  /// share its batch; into what was prepared once.
+  void take(selection& to, std::size_t slot, time_point now) noexcept {
     if (levels_.size() == 1 && options_.look_ahead == 0 && std::is_empty_v<Parameters>)
       take_in_order(to, slot, now);
     else
@@ -123,11 +144,15 @@ class waiting_line {
     ++size_;
     cost_ += counted(e);
     bytes_ += e.bytes;
+    ++waiting_[e.priority].items;
+    waiting_[e.priority].bytes += e.bytes;
   }
   void count_out(entry& e, phase to) noexcept {
     --size_;
     cost_ -= counted(e);
     bytes_ -= e.bytes;
+    --waiting_[e.priority].items;
+    waiting_[e.priority].bytes -= e.bytes;
     e.at = to;
   }
 
@@ -161,10 +186,17 @@ class waiting_line {
              (cost <= options_.max_batch_cost && next.cost <= options_.max_batch_cost - cost)));
   }
 
-  void start(selection& to, entry_ptr e, std::size_t slot) {
-    count_out(*e, phase::running);
-    e->slot = slot;
-    to.entries.push_back(std::move(e));
+  // Says false, and leaves it where it is, where there is no memory for more.
+  [[nodiscard]] bool start(selection& to, entry_ptr& e, std::size_t slot) noexcept {
+    entry& started = *e;
+    try {
+      to.entries.push_back(std::move(e));
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
+    count_out(started, phase::running);
+    started.slot = slot;
+    return true;
   }
 
   void take_in_order(selection& to, std::size_t slot, time_point now) {
@@ -178,7 +210,7 @@ class waiting_line {
       }
       if (!fits(to.entries.size(), cost, next)) break;
       cost += next.cost;
-      start(to, level.pop_front(), slot);
+      if (!start(to, level[0], slot)) break;
     }
   }
 
@@ -200,7 +232,7 @@ class waiting_line {
           continue;  // a cheaper one may follow
         }
         cost += e->cost;
-        start(to, std::move(levels_[e->priority][e->position]), slot);
+        if (!start(to, levels_[e->priority][e->position], slot)) break;
       }
     }
     for (auto& level : levels_) forget(level, to.over);
@@ -256,13 +288,18 @@ class waiting_line {
         if (next == nullptr || is_before(candidate, *next)) next = &candidate;
       }
       if (next == nullptr) break;
+      try {
+        to.candidates.emplace_back(0, next);
+      } catch (const std::bad_alloc&) {
+        break;
+      }
       ++to.cursors[next->priority];
-      to.candidates.emplace_back(0, next);
     }
   }
 
   const executor_options& options_;
   std::vector<ring<entry_ptr>> levels_;
+  std::vector<amount> waiting_;  // by level
   std::size_t size_ = 0;
   std::size_t cost_ = 0;
   std::size_t bytes_ = 0;
