@@ -95,6 +95,7 @@ TEST(arange, of_integers_counts) {
               (std::vector<std::int64_t>{7, 3, -1}));
     EXPECT_EQ(values_of(eval(arange<std::uint8_t>(250, 255, 2, d))),
               (std::vector<std::uint8_t>{250, 252, 254}));
+    EXPECT_EQ(values_of(eval(arange<int>(2, 5, d))), (std::vector<int>{2, 3, 4}));
     EXPECT_TRUE(values_of(eval(arange<int>(3, 3, 1, d))).empty());
     EXPECT_TRUE(values_of(eval(arange<int>(3, 0, 1, d))).empty());
   });
@@ -134,6 +135,14 @@ TEST(generators, are_on_a_device_and_read_no_memory) {
   });
 }
 
+TEST(linspace, of_what_is_further_than_its_type_holds_is_refused) {
+  const std::string text = support::refusal<topos::invalid_argument>(
+      [] { (void)topos::linspace<float>(-3e38F, 3e38F, 5); });
+  EXPECT_TRUE(support::contains(text, "further than float32 holds")) << text;
+  EXPECT_NO_THROW((void)topos::linspace<double>(-3e38, 3e38, 5));
+  EXPECT_NO_THROW((void)topos::linspace<float>(0, std::numeric_limits<float>::infinity(), 5));
+}
+
 TEST(eye, has_them_in_rows_of_any_length) {
   on_each_device([](topos::device d) {
     for (const index_t columns : {1, 2, 7, 15, 16, 17, 33, 100}) {
@@ -152,6 +161,7 @@ TEST(eye, has_them_in_rows_of_any_length) {
 TEST(eye, has_its_ones_on_a_diagonal) {
   on_each_device([](topos::device d) {
     EXPECT_EQ(values_of(eval(topos::eye<int>(2, 3, 0, d))), (std::vector<int>{1, 0, 0, 0, 1, 0}));
+    EXPECT_EQ(values_of(eval(topos::eye<int>(2, 3, d))), (std::vector<int>{1, 0, 0, 0, 1, 0}));
     EXPECT_EQ(values_of(eval(topos::eye<int>(2, 3, 2, d))), (std::vector<int>{0, 0, 1, 0, 0, 0}));
     EXPECT_EQ(values_of(eval(topos::eye<int>(3, 2, -1, d))), (std::vector<int>{0, 0, 1, 0, 0, 1}));
     EXPECT_EQ(values_of(eval(topos::eye<int>(2, 2, 5, d))), std::vector<int>(4, 0));

@@ -19,6 +19,8 @@
 #include <utility>
 #include <vector>
 
+#include "../support/devices.hpp"
+
 namespace safetensors_test {
 
 using topos::dtype;
@@ -73,6 +75,24 @@ TEST(safetensors, reads_what_the_peer_wrote) {
   expect_tensor<float>(file, "naïve/名前 \"x\"\n", dtype::float32, {1}, {42});
   EXPECT_EQ(file.metadata().size(), 1U);
   EXPECT_EQ(file.metadata().at("note"), "café \U0001f600 \"quoted\"\\");
+}
+
+TEST(safetensors, tensors_are_loaded_as_copies) {
+  const safetensors file(peer_file("tensors.safetensors"));
+
+  support::on_each_device([&](topos::device d) {
+    const auto weight = topos::load_safetensor<float, 2>(file, "weight", d);
+    EXPECT_EQ(weight.device(), d);
+    EXPECT_EQ(weight.shape(), (topos::shape<2>{2, 3}));
+    EXPECT_EQ(support::values_of(weight), (std::vector<float>{0, .25F, .5F, .75F, 1, 1.25F}));
+  });
+  EXPECT_TRUE(says(message_of<topos::dtype_mismatch>(
+                       [&] { (void)topos::load_safetensor<double, 2>(file, "weight"); }),
+                   {"asked for was float64"}));
+  EXPECT_TRUE(says(message_of<topos::shape_mismatch>(
+                       [&] { (void)topos::load_safetensor<float, 1>(file, "weight"); }),
+                   {"(2, 3) has not 1 axes"}));
+  EXPECT_THROW((void)(topos::load_safetensor<float, 1>(file, "none")), topos::out_of_range);
 }
 
 TEST(safetensors, find_and_at_tell_what_is_missing) {

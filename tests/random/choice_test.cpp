@@ -22,6 +22,20 @@ TEST(choice, is_that_of_jax) {
   });
 }
 
+TEST(choice, of_elements_without_replacement_takes_those_of_its_numbers) {
+  const random::key k{5};
+  const auto x = topos::eval(topos::arange<int>(20) * 3);
+  const std::vector<int> numbers =
+      support::values_of(random::choice(k, 20, {2, 3}, random::without_replacement));
+  std::vector<int> expected;
+  for (const int i : numbers) expected.push_back(3 * i);
+  EXPECT_EQ(
+      support::values_of(topos::eval(random::choice(k, x, {2, 3}, random::without_replacement))),
+      expected);
+  EXPECT_THROW((void)random::choice(k, x, {21}, random::without_replacement),
+               topos::invalid_argument);
+}
+
 TEST(choice, without_replacement_is_that_of_jax) {
   support::on_each_device([](topos::device d) {
     for (const auto l : support::jax_layouts) {

@@ -63,7 +63,8 @@ TEST(key, splits_into_an_array_as_into_a_vector) {
 
 TEST(key, splits_into_none_and_not_into_less) {
   EXPECT_TRUE(random::split(key{0}, 0).empty());
-  const auto text = support::refusal<topos::out_of_range>([] { (void)random::split(key{0}, -1); });
+  const auto text =
+      support::refusal<topos::invalid_argument>([] { (void)random::split(key{0}, -1); });
   EXPECT_TRUE(support::contains(text, "split: into -1 keys")) << text;
 }
 

@@ -11,6 +11,7 @@
 #include <topos/expr/views.hpp>
 #include <topos/tensor/creation.hpp>
 #include <topos/tensor/placement.hpp>
+#include <topos/tensor/scatter.hpp>
 #include <topos/tensor/tensor.hpp>
 #include <type_traits>
 #include <vector>
@@ -292,6 +293,15 @@ TEST(slice_assignment, of_what_does_not_fit_is_refused_and_changes_nothing) {
   EXPECT_TRUE(contains(updated, "(2, 3)") && contains(updated, "(4, 3)")) << updated;
   EXPECT_TRUE(contains(grown, "(1, 3)") && contains(grown, "(2, 3)")) << grown;
   EXPECT_EQ(values_of(x), std::vector<int>(6, 0));
+}
+
+TEST(slice_assignment, of_a_number_that_the_type_does_not_have_is_refused) {
+  auto x = topos::zeros<std::int8_t, 1>({3});
+  const std::string text = support::refusal<topos::invalid_argument>([&] { x.slice(0) = 300; });
+  EXPECT_TRUE(support::contains(text, "300 does not fit int8")) << text;
+  EXPECT_THROW((void)scatter_add(x, topos::array({0, 1}), -129), topos::invalid_argument);
+  x.slice(0) = -128;
+  EXPECT_EQ(values_of(x), (std::vector<std::int8_t>{-128, 0, 0}));
 }
 
 TEST(slice_assignment, of_a_tensor_that_was_assigned_another_shape_is_refused) {

@@ -260,13 +260,15 @@ TEST(tensor, row_is_a_part_without_a_copy) {
     EXPECT_EQ(y.memory(), x.memory());
     EXPECT_EQ(values_of(eval(y * y + x.row(0).row(1))), (std::vector<int>{28, 40}));
     EXPECT_EQ(values_of(y.reshape<2>({2, 1})), (std::vector<int>{5, 6}));
+    EXPECT_EQ(values_of(x.row(-1)), values_of(x.row(x.shape()[0] - 1)));
   });
 }
 
 TEST(tensor, row_outside_is_refused) {
   const auto x = topos::zeros<float, 2>({2, 3});
 
-  for (const index_t i : {index_t{-1}, index_t{2}, std::numeric_limits<index_t>::max()}) {
+  for (const index_t i : {index_t{-3}, index_t{2}, std::numeric_limits<index_t>::max(),
+                          std::numeric_limits<index_t>::min()}) {
     const std::string message = refusal<topos::out_of_range>([&] { static_cast<void>(x.row(i)); });
     EXPECT_TRUE(contains(message, std::to_string(i)) && contains(message, "(2, 3)")) << message;
   }

@@ -13,7 +13,6 @@
 #include <filesystem>
 #include <source_location>
 #include <span>
-#include <string>
 #include <topos/core/error.hpp>
 #include <topos/io/detail/posix_file.hpp>
 #include <utility>

@@ -4,7 +4,6 @@
 /// Tensors as mdspans, and mdspans as tensors: std::mdspan where the standard library has it
 /// (C++23), else Kokkos' own.
 
-#include <array>
 #include <concepts>
 #include <cstddef>
 #include <memory>

@@ -11,7 +11,6 @@
 #include <source_location>
 #include <span>
 #include <string>
-#include <string_view>
 #include <topos/core/config.hpp>
 #include <topos/core/dtype.hpp>
 #include <topos/core/error.hpp>

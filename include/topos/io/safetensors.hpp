@@ -14,7 +14,6 @@
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <source_location>
@@ -25,8 +24,11 @@
 #include <topos/core/dtype.hpp>
 #include <topos/core/error.hpp>
 #include <topos/core/shape.hpp>
+#include <topos/device/default_device.hpp>
 #include <topos/io/detail/json_reader.hpp>
 #include <topos/io/mapped_file.hpp>
+#include <topos/tensor/placement.hpp>
+#include <topos/tensor/tensor.hpp>
 #include <utility>
 #include <vector>
 
@@ -294,5 +296,30 @@ class [[nodiscard]] safetensors {
   std::vector<std::size_t> by_name_;
   std::map<std::string, std::string> metadata_;
 };
+
+/// A tensor of a file's on a device, as a copy. Blocks until it is read. Throws `out_of_range` for
+/// the name, `dtype_mismatch` for another type and `shape_mismatch` for another number of axes.
+template <element T, std::size_t Rank>
+[[nodiscard]] tensor<T, Rank> load_safetensor(
+    const safetensors& file, std::string_view name, device d = default_device::current(),
+    std::source_location where = std::source_location::current()) {
+  const safetensors::entry& found = file.at(name, where);
+  if (found.dtype != dtype_v<T>) {
+    throw dtype_mismatch(
+        detail::concat("load_safetensor: ", detail::printable(name), " holds ",
+                       to_string(found.dtype), ", asked for was ", dtype_name_v<T>),
+        where);
+  }
+  if (found.shape.size() != Rank) {
+    throw shape_mismatch(detail::concat("load_safetensor: ", detail::printable(name), " of shape ",
+                                        to_string(found.shape), " has not ", Rank, " axes"),
+                         where);
+  }
+  shape<Rank> extents{};
+  std::copy_n(found.shape.begin(), Rank, extents.begin());
+  tensor<T, Rank> result(extents, d, where);
+  detail::copy_from_host(result.memory(), found.bytes.data(), found.bytes.size(), where);
+  return result;
+}
 
 }  // namespace topos

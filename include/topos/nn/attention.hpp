@@ -102,7 +102,7 @@ struct attention_kernel {
   if (qkv.device() != batch.offsets().device()) {
     throw device_mismatch(
         topos::detail::concat("attention: qkv is on ", qkv.device(), ", the sequences are on ",
-                              batch.offsets().device()),
+                              batch.offsets().device(), "; move one of them with device_put first"),
         where);
   }
   tensor<float, 2> out({batch.rows(), hidden}, qkv.device(), where);

@@ -12,10 +12,13 @@ namespace topos::nn {
 /// provider's layout alone.
 class linear {
  public:
-  linear(index_t inputs, index_t outputs, device d, precision p = precision::highest)
+  /// Without weights, until `load` or `loaded()` after its parameters were set.
+  linear(index_t inputs, index_t outputs, device d = default_device::current(),
+         precision p = precision::highest)
       : weight_({outputs, inputs}, d), bias_({outputs}, d), precision_(p) {}
 
-  /// Enqueues the layer on x, (rows, inputs), with an activation fused; returns (rows, outputs).
+  /// Enqueues the layer on x, (rows, inputs), with an activation fused; returns (rows, outputs) at
+  /// once. Throws `shape_mismatch`, `device_mismatch`, and `invalid_argument` before it is loaded.
   [[nodiscard]] tensor<float, 2> operator()(
       const tensor<float, 2>& x, activation act = activation::none,
       std::source_location where = std::source_location::current()) const {

@@ -3,6 +3,7 @@
 
 /// Loading a module's parameters by name.
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <set>
@@ -12,6 +13,8 @@
 #include <topos/core/printable.hpp>
 #include <topos/nn/parameter.hpp>
 #include <topos/tensor/creation.hpp>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace topos::nn {
@@ -47,8 +50,7 @@ concept tensor_source = requires(const S& source, const std::string& name) {
 
 namespace detail {
 
-/// Calls use(full name, parameter) for every parameter of a module, and `loaded()` of its inner
-/// modules where `finish` is set.
+/// Calls use(full name, parameter) for every parameter of a module and of those within.
 template <class M, class Use>
 void for_each_parameter(M& m, const std::string& prefix, const Use& use) {
   m.parameters([&](const char* name, auto& part) {
@@ -115,7 +117,7 @@ void load(M& m, const Source& source, const std::vector<std::string>& ignored = 
   detail::for_each_parameter(m, "", [&](const std::string& name, auto& p) {
     const std::span<const std::byte> bytes = source.at(name).bytes;
     auto value = empty<float>(p.shape(), p.device(), where);
-    topos::detail::copy_from_host(value.memory(), 0, bytes.data(), bytes.size(), where);
+    topos::detail::copy_from_host(value.memory(), bytes.data(), bytes.size(), where);
     p.set(std::move(value));
     detail::release(source, name);
   });

@@ -44,10 +44,12 @@ struct layer_norm_kernel {
 /// arXiv:1607.06450.
 class layer_norm {
  public:
-  layer_norm(index_t columns, float epsilon, device d)
+  /// Without weights, until it is loaded.
+  explicit layer_norm(index_t columns, float epsilon = 1e-5f, device d = default_device::current())
       : weight_({columns}, d), bias_({columns}, d), epsilon_(epsilon) {}
 
-  /// Enqueues the norm of an expression (rows, columns), computed in the same kernel.
+  /// Enqueues the norm of an expression (rows, columns), computed in the same kernel; returns at
+  /// once. Throws `shape_mismatch`, `device_mismatch`, and `invalid_argument` before it is loaded.
   template <operand X>
   [[nodiscard]] tensor<float, 2> operator()(
       const X& x, std::source_location where = std::source_location::current()) const {
@@ -58,10 +60,11 @@ class layer_norm {
                                                  " for weights ", to_string(weight_.shape())),
                            where);
     }
-    if (e.device() != weight_.device()) {
+    if (e.device() && *e.device() != weight_.device()) {
       throw device_mismatch(
           topos::detail::concat("layer_norm: x ", to_string(extents), " is on ", *e.device(),
-                                ", the weights are on ", weight_.device()),
+                                ", the weights are on ", weight_.device(),
+                                "; move one of them with device_put first"),
           where);
     }
     tensor<float, 2> y(extents, weight_.device(), where);

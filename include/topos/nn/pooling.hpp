@@ -59,7 +59,7 @@ enum class pooled : bool { as_is, normalized };
   if (x.device() != batch.offsets().device()) {
     throw device_mismatch(
         topos::detail::concat("mean_pool: x is on ", x.device(), ", the sequences are on ",
-                              batch.offsets().device()),
+                              batch.offsets().device(), "; move one of them with device_put first"),
         where);
   }
   const index_t columns = x.shape()[1];

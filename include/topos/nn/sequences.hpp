@@ -18,8 +18,8 @@ class sequences {
  public:
   /// From the number of rows of each sequence. Throws `invalid_argument` if one is negative or
   /// their sum does not fit 31 bits.
-  sequences(std::span<const index_t> lengths, device d,
-            std::source_location where = std::source_location::current()) {
+  explicit sequences(std::span<const index_t> lengths, device d = default_device::current(),
+                     std::source_location where = std::source_location::current()) {
     std::vector<std::int32_t> starts{0};
     starts.reserve(lengths.size() + 1);
     for (const index_t length : lengths) {

@@ -31,6 +31,7 @@ struct choice_kernel {
   index_t size;
 
   [[nodiscard]] index_t items() const { return (size + chunk - 1) / chunk; }
+  [[nodiscard]] index_t cost() const { return chunk; }
 
   TOPOS_HOST_BRANCH
   template <class Team>
@@ -141,12 +142,8 @@ template <integer T = std::int32_t, operand P, std::size_t Rank>
                                               sums.back(),
                                               chosen.data(),
                                               chosen.size()};
-  topos::detail::queue_of(d, where).submit(
-      {upto.memory()}, {chosen.memory()}, chosen.size(),
-      [kernel](const auto& stream) {
-        stream.for_each("topos::weighted_choice", kernel.items(), kernel.chunk, 0, kernel);
-      },
-      "weighted_choice", where);
+  topos::detail::submit_kernel("topos::weighted_choice", kernel, d, {upto.memory()},
+                               {chosen.memory()}, chosen.size(), "weighted_choice", where);
   return chosen;
 }
 template <integer T = std::int32_t, operand P, std::size_t Rank>
@@ -199,6 +196,25 @@ template <integer Index = std::int32_t, operand X, std::size_t Rank>
 [[nodiscard]] auto choice(const key& k, const X& x, const index_t (&extents)[Rank],
                           std::source_location where = std::source_location::current()) {
   return choice<Index>(k, x, std::to_array(extents), where);
+}
+
+/// The same with none twice, the first of a permutation. Throws `invalid_argument` if there are not
+/// enough.
+template <integer Index = std::int32_t, operand X, std::size_t Rank>
+  requires(topos::detail::node_t<X>::rank > 0)
+[[nodiscard]] auto choice(const key& k, const X& x, const shape<Rank>& extents,
+                          without_replacement_t once,
+                          std::source_location where = std::source_location::current()) {
+  const auto node = topos::detail::as_node(x);
+  const device d = node.device().value_or(default_device::current());
+  return take(node, choice<Index>(k, node.shape()[0], extents, once, d, where), 0, where);
+}
+template <integer Index = std::int32_t, operand X, std::size_t Rank>
+  requires(topos::detail::node_t<X>::rank > 0)
+[[nodiscard]] auto choice(const key& k, const X& x, const index_t (&extents)[Rank],
+                          without_replacement_t once,
+                          std::source_location where = std::source_location::current()) {
+  return choice<Index>(k, x, std::to_array(extents), once, where);
 }
 
 }  // namespace topos::random

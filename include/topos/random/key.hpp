@@ -6,7 +6,6 @@
 #include <array>
 #include <concepts>
 #include <cstdint>
-#include <iosfwd>
 #include <ostream>
 #include <source_location>
 #include <topos/core/error.hpp>
@@ -73,10 +72,11 @@ namespace detail {
 }  // namespace detail
 
 /// `count` keys whose numbers have nothing to do with each other's, nor with the key's own. Throws
-/// `out_of_range` if `count` is negative.
+/// `invalid_argument` if `count` is negative.
 [[nodiscard]] inline std::vector<key> split(
     const key& k, index_t count, std::source_location where = std::source_location::current()) {
-  if (count < 0) throw out_of_range(topos::detail::concat("split: into ", count, " keys"), where);
+  if (count < 0)
+    throw invalid_argument(topos::detail::concat("split: into ", count, " keys"), where);
   std::vector<key> keys;
   keys.reserve(static_cast<std::size_t>(count));
   for (index_t i = 0; i < count; ++i) {

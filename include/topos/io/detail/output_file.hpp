@@ -8,14 +8,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
 #include <filesystem>
 #include <source_location>
 #include <span>
-#include <string>
 #include <string_view>
 #include <system_error>
 #include <topos/core/error.hpp>

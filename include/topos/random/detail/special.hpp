@@ -9,7 +9,6 @@
 /// 1993; carried further, within 0.6 ulp, because XLA calls the C library) for double's log, and of
 /// M. Giles, "Approximating the erfinv function" (GPU Computing Gems, 2011).
 
-#include <cstdint>
 #include <topos/core/config.hpp>
 #include <topos/random/detail/real.hpp>
 
