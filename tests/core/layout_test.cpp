@@ -91,16 +91,6 @@ TEST(views, range_takes_every_step) {
   EXPECT_EQ(numbers(seen), (std::vector<index_t>{110, 111, 106, 107}));
 }
 
-TEST(views, compose) {
-  using topos::detail::composed_view;
-  using topos::detail::flip_view;
-  using topos::detail::pick_view;
-  const composed_view<flip_view<3>, pick_view<2>> both{{{true, false, false}}, {0, 0}};
-
-  static_assert(decltype(both)::rank == 2);
-  EXPECT_EQ(both(cube).offset, 106);
-}
-
 TEST(checked_axis, counts_from_either_end) {
   const auto checked = [](index_t axis) {
     return topos::detail::checked_axis("flip", axis, 3, std::source_location::current());

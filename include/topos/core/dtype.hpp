@@ -3,7 +3,6 @@
 
 /// The types that a tensor's elements may have, and their names.
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

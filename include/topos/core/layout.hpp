@@ -3,12 +3,10 @@
 
 /// Where the elements of an array lie: what views rearrange without touching an element.
 
-#include <algorithm>
 #include <array>
 #include <source_location>
 #include <topos/core/error.hpp>
 #include <topos/core/shape.hpp>
-#include <utility>
 
 namespace topos::detail {
 
@@ -156,18 +154,6 @@ struct range_view {
       result.extents[axis] = count[axis];
     }
     return result;
-  }
-};
-
-/// One view after another.
-template <class First, class Second>
-struct composed_view {
-  static constexpr std::size_t rank = Second::rank;
-  First first;
-  Second second;
-  template <std::size_t From>
-  [[nodiscard]] auto operator()(const layout<From>& l) const {
-    return second(first(l));
   }
 };
 

@@ -136,7 +136,7 @@ template <class Op, class A, class B>
 
 }  // namespace detail
 
-// A function of two operands; `how` makes its node of the operation.
+// A function of two operands, here and in expr/math.hpp; `how` makes its node of the operation.
 #define TOPOS_FUNCTION_OF_TWO(name, how, operation)                                       \
   template <class A, class B>                                                             \
     requires detail::operands<A, B>                                                       \
@@ -156,7 +156,8 @@ TOPOS_FUNCTION_OF_TWO(divide, apply_floating, divide_op)
 /// What floor division leaves, of the sign of the divisor; of integers by 0 it is 0.
 TOPOS_FUNCTION_OF_TWO(remainder, apply, remainder_op)
 
-/// The elementwise comparison, an expression of bools.
+/// The elementwise comparison, an expression of bools. Integers compare with whole numbers that
+/// their type has: `invalid_argument` is thrown for others.
 TOPOS_FUNCTION_OF_TWO(equal, apply, equal_op)
 TOPOS_FUNCTION_OF_TWO(not_equal, apply, not_equal_op)
 TOPOS_FUNCTION_OF_TWO(less, apply, less_op)
@@ -178,8 +179,6 @@ TOPOS_FUNCTION_OF_TWO(bitwise_xor, apply_integral, bitwise_xor_op)
 /// Shifted integers; by the width of the type or more, nothing of the number is left.
 TOPOS_FUNCTION_OF_TWO(left_shift, apply_shift, left_shift_op)
 TOPOS_FUNCTION_OF_TWO(right_shift, apply_shift, right_shift_op)
-
-#undef TOPOS_FUNCTION_OF_TWO
 
 /// The elementwise negative.
 [[nodiscard]] auto operator-(const operand auto& a) {

@@ -21,7 +21,6 @@
 #include <topos/expr/row.hpp>
 #include <topos/expr/walk.hpp>
 #include <topos/memory/buffer.hpp>
-#include <type_traits>
 #include <utility>
 #include <vector>
 

@@ -184,10 +184,17 @@ template <element T>
                           std::source_location where = std::source_location::current()) {
   const std::optional<index_t> count = detail::arange_count<T>(start, stop, step);
   if (!count) {
-    throw invalid_argument(detail::concat("arange: from ", +start, " to ", +stop, " by ", +step),
+    throw invalid_argument(detail::concat("arange: from ", +start, " to ", +stop, " by ", +step,
+                                          "; the step must not be 0, and the count finite"),
                            where);
   }
   return detail::generated(detail::arange_elements<T>{start, step}, shape<1>{*count}, d);
+}
+template <element T>
+  requires(std::floating_point<T> || detail::is_integer<T>)
+[[nodiscard]] auto arange(std::type_identity_t<T> start, std::type_identity_t<T> stop, device d,
+                          std::source_location where = std::source_location::current()) {
+  return arange<T>(start, stop, T(1), d, where);
 }
 /// 0, 1, ... up to, not including, stop.
 template <element T>
@@ -198,12 +205,22 @@ template <element T>
 }
 
 /// `count` numbers from start to stop, both included, at equal distances: an expression of one
-/// axis. Throws `invalid_argument` if count is negative.
+/// axis. Throws `invalid_argument` if count is negative, or T has no number as large as stop less
+/// start, which are finite.
 template <std::floating_point T>
 [[nodiscard]] auto linspace(std::type_identity_t<T> start, std::type_identity_t<T> stop,
                             index_t count = 50, device d = default_device::current(),
                             std::source_location where = std::source_location::current()) {
-  if (count < 0) throw invalid_argument(detail::concat("linspace: ", count, " numbers"), where);
+  if (count < 0) {
+    throw invalid_argument(
+        detail::concat("linspace: ", count, " numbers; the count must not be negative"), where);
+  }
+  if (std::isfinite(start) && std::isfinite(stop) && !std::isfinite(stop - start)) {
+    throw invalid_argument(
+        detail::concat("linspace: from ", start, " to ", stop, " is further than ", dtype_name_v<T>,
+                       " holds; take a wider type"),
+        where);
+  }
   const index_t intervals = count > 1 ? count - 1 : 1;
   const T step = (stop - start) / static_cast<T>(intervals);
   constexpr index_t none = std::numeric_limits<index_t>::max();
@@ -221,6 +238,12 @@ template <element T>
   (void)size_of_shape(shape<2>{rows, columns}, where);
   return detail::generated(detail::eye_elements<T>{columns, diagonal}, shape<2>{rows, columns}, d);
 }
+template <element T>
+[[nodiscard]] auto eye(index_t rows, index_t columns, device d,
+                       std::source_location where = std::source_location::current()) {
+  return eye<T>(rows, columns, 0, d, where);
+}
+/// The identity matrix (rows, rows).
 template <element T>
 [[nodiscard]] auto eye(index_t rows, device d = default_device::current(),
                        std::source_location where = std::source_location::current()) {

@@ -239,109 +239,49 @@ template <operand A, class B>
 
 /// Angles in degrees, in radians, and back.
 [[nodiscard]] auto radians(const operand auto& a) {
-  using T = detail::floating_t<detail::value_of_t<std::decay_t<decltype(a)>>>;
-  return multiply(detail::node_as<T>(a), 0.017453292519943295769236907684886, {});
+  return multiply(a, 0.017453292519943295769236907684886, {});
 }
 [[nodiscard]] auto degrees(const operand auto& a) {
-  using T = detail::floating_t<detail::value_of_t<std::decay_t<decltype(a)>>>;
-  return multiply(detail::node_as<T>(a), 57.295779513082320876798154814105, {});
+  return multiply(a, 57.295779513082320876798154814105, {});
 }
 
 /// The smaller of two; NaN where one of them is.
-template <class A, class B>
-  requires detail::operands<A, B>
-[[nodiscard]] auto minimum(const A& a, const B& b,
-                           std::source_location where = std::source_location::current()) {
-  return detail::apply<detail::minimum_op>("minimum", a, b, where);
-}
+TOPOS_FUNCTION_OF_TWO(minimum, apply, minimum_op)
 
 /// The larger of two; NaN where one of them is.
-template <class A, class B>
-  requires detail::operands<A, B>
-[[nodiscard]] auto maximum(const A& a, const B& b,
-                           std::source_location where = std::source_location::current()) {
-  return detail::apply<detail::maximum_op>("maximum", a, b, where);
-}
+TOPOS_FUNCTION_OF_TWO(maximum, apply, maximum_op)
 
 /// The largest whole number not above the quotient; of integers by 0 it is 0.
-template <class A, class B>
-  requires detail::operands<A, B>
-[[nodiscard]] auto floor_divide(const A& a, const B& b,
-                                std::source_location where = std::source_location::current()) {
-  return detail::apply<detail::floor_divide_op>("floor_divide", a, b, where);
-}
+TOPOS_FUNCTION_OF_TWO(floor_divide, apply, floor_divide_op)
 
 /// The smaller of two; a NaN is passed over.
-template <class A, class B>
-  requires detail::operands<A, B>
-[[nodiscard]] auto fmin(const A& a, const B& b,
-                        std::source_location where = std::source_location::current()) {
-  return detail::apply<detail::fmin_op>("fmin", a, b, where);
-}
+TOPOS_FUNCTION_OF_TWO(fmin, apply, fmin_op)
 
 /// The larger of two; a NaN is passed over.
-template <class A, class B>
-  requires detail::operands<A, B>
-[[nodiscard]] auto fmax(const A& a, const B& b,
-                        std::source_location where = std::source_location::current()) {
-  return detail::apply<detail::fmax_op>("fmax", a, b, where);
-}
+TOPOS_FUNCTION_OF_TWO(fmax, apply, fmax_op)
 
 /// What division cut off towards 0 leaves, of the sign of the dividend; of integers by 0 it is 0.
-template <class A, class B>
-  requires detail::operands<A, B>
-[[nodiscard]] auto fmod(const A& a, const B& b,
-                        std::source_location where = std::source_location::current()) {
-  return detail::apply<detail::fmod_op>("fmod", a, b, where);
-}
+TOPOS_FUNCTION_OF_TWO(fmod, apply, fmod_op)
 
 /// The difference, or 0 where it is negative.
-template <class A, class B>
-  requires detail::operands<A, B>
-[[nodiscard]] auto fdim(const A& a, const B& b,
-                        std::source_location where = std::source_location::current()) {
-  return detail::apply_floating<detail::fdim_op>("fdim", a, b, where);
-}
+TOPOS_FUNCTION_OF_TWO(fdim, apply_floating, fdim_op)
 
 /// The angle of the point (b, a), in radians.
-template <class A, class B>
-  requires detail::operands<A, B>
-[[nodiscard]] auto atan2(const A& a, const B& b,
-                         std::source_location where = std::source_location::current()) {
-  return detail::apply_floating<detail::atan2_op>("atan2", a, b, where);
-}
+TOPOS_FUNCTION_OF_TWO(atan2, apply_floating, atan2_op)
 
 /// The length of the hypotenuse, without overflow on the way.
-template <class A, class B>
-  requires detail::operands<A, B>
-[[nodiscard]] auto hypot(const A& a, const B& b,
-                         std::source_location where = std::source_location::current()) {
-  return detail::apply_floating<detail::hypot_op>("hypot", a, b, where);
-}
+TOPOS_FUNCTION_OF_TWO(hypot, apply_floating, hypot_op)
 
 /// The magnitude of the first with the sign of the second.
-template <class A, class B>
-  requires detail::operands<A, B>
-[[nodiscard]] auto copysign(const A& a, const B& b,
-                            std::source_location where = std::source_location::current()) {
-  return detail::apply_floating<detail::copysign_op>("copysign", a, b, where);
-}
+TOPOS_FUNCTION_OF_TWO(copysign, apply_floating, copysign_op)
 
 /// The next number after the first towards the second.
-template <class A, class B>
-  requires detail::operands<A, B>
-[[nodiscard]] auto nextafter(const A& a, const B& b,
-                             std::source_location where = std::source_location::current()) {
-  return detail::apply_floating<detail::nextafter_op>("nextafter", a, b, where);
-}
+TOPOS_FUNCTION_OF_TWO(nextafter, apply_floating, nextafter_op)
 
 /// log(exp(a) + exp(b)), without overflow on the way.
-template <class A, class B>
-  requires detail::operands<A, B>
-[[nodiscard]] auto logaddexp(const A& a, const B& b,
-                             std::source_location where = std::source_location::current()) {
-  return detail::apply_floating<detail::logaddexp_op>("logaddexp", a, b, where);
-}
+TOPOS_FUNCTION_OF_TWO(logaddexp, apply_floating, logaddexp_op)
+
+#undef TOPOS_FUNCTION_OF_TWO
 
 /// a * b + c, rounded once; integers wrap around.
 template <class A, class B, class C>

@@ -4,7 +4,6 @@
 /// Parts of an expression by index, as NumPy's basic indexing.
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 #include <source_location>
 #include <topos/expr/expression.hpp>

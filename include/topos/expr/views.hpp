@@ -6,7 +6,6 @@
 /// Each takes a tensor or an expression and gives an expression; the view of an operation is the
 /// operation on views. Axes may be counted from the end.
 
-#include <initializer_list>
 #include <topos/core/broadcast.hpp>
 #include <topos/expr/reshape.hpp>
 #include <topos/expr/slice.hpp>

@@ -114,4 +114,13 @@ struct crossing_finder {
   }
 };
 
+/// Whether some leaf of an expression is walked across its rows.
+template <class E, std::size_t Rank>
+[[nodiscard]] bool crosses_rows(const E& e, const walk<Rank>& w) {
+  if (w.axes == 1) return false;
+  crossing_finder<Rank> finder{w};
+  e.leaves(finder);
+  return finder.found;
+}
+
 }  // namespace topos::detail

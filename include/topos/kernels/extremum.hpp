@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <topos/kernels/detail/column_reducer.hpp>
 #include <topos/kernels/detail/reduction_pieces.hpp>
 #include <topos/kernels/map.hpp>

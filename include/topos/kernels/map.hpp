@@ -231,7 +231,8 @@ class map_plan {
            bool past)
       : kernel_{rows_of(target_elements<value_type>{static_cast<value_type*>(out.data())}, target,
                         w),
-                e.rows(w), tiling::of(w, crosses(e, w), past ? streamed_chunk : map_chunk), past},
+                e.rows(w), tiling::of(w, crosses_rows(e, w), past ? streamed_chunk : map_chunk),
+                past},
         dense_(w.axes == 1 && kernel_.target.step == 1 && kernel_.rows.row(0).is_dense()) {}
 
   // How far apart elements lie that are better computed together; 0: none are.
@@ -251,14 +252,6 @@ class map_plan {
     return distance() == lane::pair_batches * row::width;
   }
 
-  // Whether some leaf is walked across its rows.
-  static bool crosses(const E& e, const walk<rank>& w) {
-    if (w.axes == 1) return false;
-    crossing_finder<rank> finder{w};
-    e.leaves(finder);
-    return finder.found;
-  }
-
   map_kernel<target_rows, decltype(std::declval<const E&>().rows(std::declval<walk<rank>>()))>
       kernel_;
   bool dense_;
@@ -274,6 +267,22 @@ void map(const E& e, const buffer& out, const layout<E::rank>& target, std::sour
       .submit(
           std::move(reads), {out}, plan.effort(),
           [plan](const auto& stream) { plan.launch(stream); }, "topos::map", where);
+}
+
+/// Enqueues a kernel that says what its items are, what each costs, and the memory that a team of
+/// it needs, if any; `label` is what profilers call it, `name` the operation.
+template <class Kernel>
+void submit_kernel(const char* label, const Kernel& kernel, device d, std::vector<buffer> reads,
+                   std::vector<buffer> writes, index_t effort, const char* name,
+                   std::source_location where) {
+  queue_of(d, where).submit(
+      std::move(reads), std::move(writes), effort,
+      [label, kernel](const auto& stream) {
+        std::size_t scratch = 0;
+        if constexpr (requires { kernel.scratch(); }) scratch = kernel.scratch();
+        stream.for_each(label, kernel.items(), kernel.cost(), scratch, kernel);
+      },
+      name, where);
 }
 
 }  // namespace topos::detail

@@ -208,13 +208,4 @@ template <std::size_t Rank>
   return maker.make();
 }
 
-/// Whether some leaf is walked across its rows.
-template <expression V>
-[[nodiscard]] bool crosses_rows(const V& v, const walk<V::rank>& w) {
-  if (w.axes == 1) return false;
-  crossing_finder<V::rank> finder{w};
-  v.leaves(finder);
-  return finder.found;
-}
-
 }  // namespace topos::detail

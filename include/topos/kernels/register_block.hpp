@@ -44,28 +44,11 @@ struct plain_lanes {
 template <class T>
 inline constexpr bool has_simd = TOPOS_HAS_XSIMD != 0 && lane::element<T>;
 
-/// What a register holds of a row of results.
+/// What a register holds of a row of results, and how many columns that is.
 template <class T>
-constexpr auto lanes_of() {
-  if constexpr (has_simd<T>)
-    return std::type_identity<lane::batch<T>>{};
-  else
-    return std::type_identity<plain_lanes<T>>{};
-}
+using lanes_t = std::conditional_t<has_simd<T>, lane::batch<T>, plain_lanes<T>>;
 template <class T>
-using lanes_t = typename decltype(lanes_of<T>())::type;
-
-template <class T>
-constexpr index_t lanes_width() {
-  if constexpr (has_simd<T>)
-    return lane::width<T>;
-  else
-    return plain_lanes<T>::width;
-}
-
-/// Columns that one register holds.
-template <class T>
-inline constexpr index_t block_width = lanes_width<T>();
+inline constexpr index_t block_width = has_simd<T> ? lane::width<T> : plain_lanes<T>::width;
 
 /// The largest block: its results, a row of b and an element of a take all the registers.
 inline constexpr int most_batches = 3;

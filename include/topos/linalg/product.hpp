@@ -18,7 +18,7 @@ inline constexpr index_t most_at_once = index_t{1} << 30;
 /// A provider of these is a type with
 ///
 ///     struct weights                           w in the provider's own layout
-///     static weights prepare(buffer w, n, k)   from row-major (n, k) memory; may keep w itself
+///     static weights prepare(stream, w, n, k)  from a buffer (n, k), row-major; may keep it
 ///     static void run(stream, weights, product)
 ///
 /// where `prepare` and `run` are called in queue order, from the queue's own thread; m is at most

@@ -32,15 +32,8 @@ using cuda_provider = builtin_provider;
 #endif
 
 template <class Backend>
-struct provider;
-template <>
-struct provider<backend::host> {
-  using type = host_provider;
-};
-template <>
-struct provider<backend::cuda> {
-  using type = cuda_provider;
-};
+using provider =
+    std::conditional_t<std::is_same_v<Backend, backend::host>, host_provider, cuda_provider>;
 
 /// Calls function(provider) for who multiplies by prepared weights on a backend, to a precision.
 template <class Backend, class Function>
@@ -51,7 +44,7 @@ decltype(auto) with_weights_provider(precision wanted, Function function) {
     if (wanted == precision::high && digit_provider::works()) return function(digit_provider{});
   }
 #endif
-  return function(typename provider<Backend>::type{});
+  return function(provider<Backend>{});
 }
 
 /// The providers of matmul on a kind of device, the first choice first; the built-in is the last.

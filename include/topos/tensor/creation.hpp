@@ -74,14 +74,7 @@ template <element T, std::size_t Rank>
 [[nodiscard]] tensor<T, Rank> from_host(
     std::span<const T> values, shape<Rank> extents, device d = default_device::current(),
     std::source_location where = std::source_location::current()) {
-  if (size_of_shape(extents, where) != static_cast<index_t>(values.size())) {
-    throw shape_mismatch(
-        detail::concat("from_host: ", values.size(), " values for the shape ", to_string(extents)),
-        where);
-  }
-  tensor<T, Rank> result(extents, d, where);
-  detail::copy_from_host(result.memory(), 0, values.data(), values.size_bytes(), where);
-  return result;
+  return detail::copy_of("from_host", values, extents, d, where);
 }
 template <element T, std::size_t Rank>
 [[nodiscard]] tensor<T, Rank> from_host(

@@ -9,7 +9,6 @@
 #include <topos/async/queue.hpp>
 #include <topos/tensor/tensor.hpp>
 #include <tuple>
-#include <type_traits>
 #include <utility>
 #include <vector>
 

@@ -8,10 +8,10 @@
 #include <cstddef>
 #include <cstring>
 #include <ranges>
+#include <span>
 #include <topos/tensor/detail/pinned_memory.hpp>
 #include <topos/tensor/tensor.hpp>
 #include <topos/tensor/transfer_guard.hpp>
-#include <type_traits>
 
 namespace topos {
 
@@ -31,11 +31,11 @@ inline void copy_on(device gpu, const buffer& to, std::size_t to_offset, const b
 }
 
 /// Copies host memory into a buffer that no work uses yet; blocks until the memory was read.
-inline void copy_from_host(const buffer& to, std::size_t byte_offset, const void* from,
-                           std::size_t bytes, std::source_location where) {
+inline void copy_from_host(const buffer& to, const void* from, std::size_t bytes,
+                           std::source_location where) {
   if (bytes == 0) return;
   if (to.where().kind() == device_kind::cpu) {
-    std::memcpy(static_cast<std::byte*>(to.data()) + byte_offset, from, bytes);
+    std::memcpy(to.data(), from, bytes);
     return;
   }
   transfer_guard::pass(cpu(), to.where(), bytes, where);
@@ -45,7 +45,7 @@ inline void copy_from_host(const buffer& to, std::size_t byte_offset, const void
     const std::size_t part = std::min(most, bytes - done);
     const buffer staged = pinned_memory::all().allocate(part);
     std::memcpy(staged.data(), static_cast<const std::byte*>(from) + done, part);
-    copy_on(to.where(), to, byte_offset + done, staged, 0, part, where);
+    copy_on(to.where(), to, done, staged, 0, part, where);
   }
 }
 
@@ -59,13 +59,27 @@ inline void copy_from_host(const buffer& to, std::size_t byte_offset, const void
   if (!to_host && from.where().kind() == device_kind::cpu) {
     wait_for(ticket{from.ticket()});
     if (!from.poison()) {
-      copy_from_host(result, 0, static_cast<const std::byte*>(from.data()) + offset, bytes, where);
+      copy_from_host(result, static_cast<const std::byte*>(from.data()) + offset, bytes, where);
       return result;
     }
   } else {
     transfer_guard::pass(from.where(), d, bytes, where);
   }
   copy_on(to_host ? from.where() : d, result, 0, from, offset, bytes, where);
+  return result;
+}
+
+/// A copy of host memory as a tensor; `name` is who makes it.
+template <element T, std::size_t Rank>
+[[nodiscard]] tensor<T, Rank> copy_of(const char* name, std::span<const T> values,
+                                      const shape<Rank>& extents, device d,
+                                      std::source_location where) {
+  if (size_of_shape(extents, where) != static_cast<index_t>(values.size())) {
+    throw shape_mismatch(
+        concat(name, ": ", values.size(), " values for the shape ", to_string(extents)), where);
+  }
+  tensor<T, Rank> result(extents, d, where);
+  copy_from_host(result.memory(), values.data(), values.size_bytes(), where);
   return result;
 }
 
@@ -94,14 +108,7 @@ template <std::ranges::contiguous_range Values, std::size_t Rank>
 [[nodiscard]] auto device_put(const Values& values, shape<Rank> extents, device d,
                               std::source_location where = std::source_location::current()) {
   using T = std::ranges::range_value_t<Values>;
-  const auto size = std::ranges::size(values);
-  if (size_of_shape(extents, where) != static_cast<index_t>(size)) {
-    throw shape_mismatch(
-        detail::concat("device_put: ", size, " values for the shape ", to_string(extents)), where);
-  }
-  tensor<T, Rank> result(extents, d, where);
-  detail::copy_from_host(result.memory(), 0, std::ranges::data(values), size * sizeof(T), where);
-  return result;
+  return detail::copy_of("device_put", std::span<const T>(values), extents, d, where);
 }
 template <std::ranges::contiguous_range Values, std::size_t Rank>
   requires element<std::ranges::range_value_t<Values>>

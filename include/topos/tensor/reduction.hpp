@@ -156,6 +156,15 @@ struct mean_finish {
   }
 };
 
+/// A function of what was combined.
+template <class Op, class To>
+struct finish_by {
+  template <class T>
+  KOKKOS_FUNCTION To operator()(const T& total) const {
+    return convert_op<To>{}(Op{}(total));
+  }
+};
+
 /// The number of elements that one result is made of.
 template <std::size_t Rank>
 [[nodiscard]] index_t count_reduced(const shape<Rank>& extents, const axis_set<Rank>& set) {

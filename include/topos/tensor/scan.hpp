@@ -61,13 +61,8 @@ void submit_column_scan(const V& v, const layout<V::rank>& target, const tensor<
   column_scan_kernel<std::decay_t<decltype(to)>, Op, decltype(v.rows(w))> kernel{
       to,          v.rows(w), op, order.outer, order.reduced, order.inner / w.columns(),
       w.columns(), w.piece};
-  queue_of(y.device(), where)
-      .submit(
-          std::move(reads), {y.memory()}, y.size(),
-          [kernel](const auto& stream) {
-            stream.for_each("topos::scan", kernel.items(), kernel.cost(), 0, kernel);
-          },
-          name, where);
+  submit_kernel("topos::scan", kernel, y.device(), std::move(reads), {y.memory()}, y.size(), name,
+                where);
 }
 
 template <class Op, operand X>

@@ -19,13 +19,8 @@ void add_rows(const tensor<T, Rank>& y, const I& indices, const tensor<T, Rank>&
   const index_t width = y.size() / rows;
   std::vector<buffer> reads{y.memory(), updates.memory(), named.memory()};  // what it writes, too
   const auto submit = [&](const auto& kernel) {
-    queue_of(y.device(), where)
-        .submit(
-            std::move(reads), {y.memory()}, updates.size(),
-            [kernel](const auto& stream) {
-              stream.for_each("topos::scatter_add", kernel.items(), kernel.cost(), 0, kernel);
-            },
-            "scatter_add", where);
+    submit_kernel("topos::scatter_add", kernel, y.device(), std::move(reads), {y.memory()},
+                  updates.size(), "scatter_add", where);
   };
   if (y.device() == cpu()) {
     const bool small = updates.size() <= backend::host::stream::small_work;
@@ -33,7 +28,7 @@ void add_rows(const tensor<T, Rank>& y, const I& indices, const tensor<T, Rank>&
     return submit(scatter_share_kernel<T, Row>{y.data(), updates.data(), named.data(), named.size(),
                                                rows, width, shares});
   }
-  const tensor<std::int64_t, 1> order = argsort(named, 0, where);
+  const tensor<std::int64_t, 1> order = argsort(named, 0, ascending, where);
   reads.push_back(order.memory());
   submit(scatter_run_kernel<T, Row>{y.data(), updates.data(), named.data(), order.data(),
                                     named.size(), rows, width});
@@ -101,6 +96,7 @@ template <operand X, operand I, detail::scalar U>
                 "topos: scatter_add takes a vector of indices");
   static_assert(!std::integral<T> || std::integral<U>,
                 "topos: the update is floating-point and would be cut off: use astype");
+  detail::require_fits<T>("scatter_add", update, where);
   decltype(auto) base = detail::as_node(x);
   decltype(auto) index = detail::as_node(indices);
   shape<rank> extents = base.shape();

@@ -14,21 +14,6 @@ namespace detail {
 /// Longer rows are softened by several passes over memory, which all threads share.
 inline constexpr index_t longest_softened_row = index_t{1} << 16;
 
-template <class To>
-struct reciprocal_finish {
-  template <class T>
-  KOKKOS_FUNCTION To operator()(const T& total) const {
-    return To(1) / total;
-  }
-};
-template <class To>
-struct logarithm_finish {
-  template <class T>
-  KOKKOS_FUNCTION To operator()(const T& total) const {
-    return Kokkos::log(total);
-  }
-};
-
 template <element To, expression E>
 [[nodiscard]] tensor<To, E::rank> softened_rows(const E& e, std::size_t axis, bool log,
                                                 std::source_location where) {
@@ -46,14 +31,8 @@ template <element To, expression E>
   const auto to = rows_of(target_elements<To>{y.data()}, target, w);
   const soften_kernel<std::decay_t<decltype(to)>, decltype(v.rows(w))> kernel{
       to, v.rows(w), w.rows(), w.columns(), log};
-  queue_of(y.device(), where)
-      .submit(
-          memory_read_by(e), {y.memory()}, y.size(),
-          [kernel](const auto& stream) {
-            stream.for_each("topos::softmax", kernel.items(), kernel.cost(), kernel.scratch(),
-                            kernel);
-          },
-          log ? "log_softmax" : "softmax", where);
+  submit_kernel("topos::softmax", kernel, y.device(), memory_read_by(e), {y.memory()}, y.size(),
+                log ? "log_softmax" : "softmax", where);
   return y;
 }
 
@@ -78,12 +57,12 @@ template <bool Log, operand X>
   const tensor<wide, rank> most = extremum_over<rank, maximum_op>(name, e, set, where);
   const auto shifted = e - most;
   if constexpr (Log) {
-    const tensor<wide, rank> logs =
-        make_reduction<rank>(exp(shifted), set, add_op{}, logarithm_finish<wide>{}, wide(0), where);
+    const tensor<wide, rank> logs = make_reduction<rank>(exp(shifted), set, add_op{},
+                                                         finish_by<log_op, wide>{}, wide(0), where);
     return result(convert<to>(shifted - logs), where);
   } else {
     const tensor<wide, rank> inverse = make_reduction<rank>(
-        exp(shifted), set, add_op{}, reciprocal_finish<wide>{}, wide(0), where);
+        exp(shifted), set, add_op{}, finish_by<reciprocal_op, wide>{}, wide(0), where);
     return result(convert<to>(exp(shifted) * inverse), where);
   }
 }

@@ -52,12 +52,8 @@ template <class T, expression K>
 template <class Kernel>
 void submit_piece_sort(const Kernel& kernel, device d, std::vector<buffer> reads,
                        std::vector<buffer> writes, std::source_location where) {
-  queue_of(d, where).submit(
-      std::move(reads), std::move(writes), kernel.count * kernel.columns * 16,
-      [kernel](const auto& stream) {
-        stream.for_each("topos::sort", kernel.items(), kernel.cost(), kernel.scratch(), kernel);
-      },
-      "sort", where);
+  submit_kernel("topos::sort", kernel, d, std::move(reads), std::move(writes),
+                kernel.count * kernel.columns * 16, "sort", where);
 }
 
 /// The first elements of rows that one team sorts, or a few rounds of teams.

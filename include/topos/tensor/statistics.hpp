@@ -35,27 +35,11 @@ struct square_of_modulus_op {
 };
 
 template <class To>
-struct root_finish {
-  template <class T>
-  KOKKOS_FUNCTION To operator()(const T& total) const {
-    return convert_op<To>{}(Kokkos::sqrt(total));
-  }
-};
-
-template <class To>
 struct root_mean_finish {
   double count;
   template <class T>
   KOKKOS_FUNCTION To operator()(const T& total) const {
     return convert_op<To>{}(Kokkos::sqrt(total / static_cast<T>(count)));
-  }
-};
-
-template <class To>
-struct log_finish {
-  template <class T>
-  KOKKOS_FUNCTION To operator()(const T& total) const {
-    return convert_op<To>{}(Kokkos::log(total));
   }
 };
 
@@ -92,7 +76,7 @@ template <std::size_t Rank, operand X, std::size_t N>
 [[nodiscard]] auto norm_over(const X& x, const axis_set<N>& set, std::source_location where) {
   using T = floating_t<value_of_t<X>>;
   const auto squares = make_node("", {}, square_of_modulus_op{}, convert<wide_t<T>>(as_node(x)));
-  return make_reduction<Rank>(squares, set, add_op{}, root_finish<real_t<T>>{},
+  return make_reduction<Rank>(squares, set, add_op{}, finish_by<sqrt_op, real_t<T>>{},
                               real_t<wide_t<T>>(0), where);
 }
 
@@ -111,8 +95,8 @@ template <std::size_t Rank, operand X, std::size_t N>
   static_assert(!is_complex<T>, "topos: complex numbers have no order");
   const auto e = convert<wide_t<T>>(as_node(x));
   const tensor<wide_t<T>, N> most = exponents(e, set, where);
-  const auto logs = make_reduction<Rank>(exp(e - most), set, add_op{}, log_finish<wide_t<T>>{},
-                                         wide_t<T>(0), where);
+  const auto logs = make_reduction<Rank>(exp(e - most), set, add_op{},
+                                         finish_by<log_op, wide_t<T>>{}, wide_t<T>(0), where);
   return convert<T>(logs + most.reshape(logs.shape()));
 }
 
@@ -169,7 +153,8 @@ TOPOS_SPREAD(std)
 
 #undef TOPOS_SPREAD
 
-/// The Euclidean norm: the square root of the sum of squares.
+/// The Euclidean norm: the square root of the sum of squares. Of order 1 it is `sum(abs(x))`, of
+/// infinity `max(abs(x))`, with the same arguments.
 TOPOS_REDUCTION(norm)
 
 /// log(sum(exp(x))), without overflow: an expression, whose sum is enqueued at once. Throws

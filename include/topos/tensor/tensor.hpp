@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <memory>
 #include <source_location>
 #include <span>
 #include <topos/async/event.hpp>
@@ -144,17 +143,19 @@ class tensor : detail::located_operators<tensor<T, Rank>> {
     return reshape(std::to_array(extents), where);
   }
 
-  /// Element `i` of the first axis, without a copy. Throws `out_of_range`.
+  /// Element `i` of the first axis, a negative one from its end, without a copy. Throws
+  /// `out_of_range`.
   [[nodiscard]] tensor<T, Rank - 1> row(
       index_t i, std::source_location where = std::source_location::current()) const
       requires(Rank > 0) {
-    if (i < 0 || i >= extents_[0]) {
+    const index_t at = i < 0 ? i + extents_[0] : i;
+    if (at < 0 || at >= extents_[0]) {
       throw out_of_range(
           detail::concat("row: index ", i, " of a tensor of shape ", to_string(extents_)), where);
     }
     topos::shape<Rank - 1> rest;
     std::copy(extents_.begin() + 1, extents_.end(), rest.begin());
-    return {memory_, offset_ + i * (size() / extents_[0]), rest};
+    return {memory_, offset_ + at * (size() / extents_[0]), rest};
   }
 
   /// The tensor as a leaf of an expression.
@@ -165,6 +166,7 @@ class tensor : detail::located_operators<tensor<T, Rank>> {
 
   /// A part of the tensor that can be assigned to, by one index for each of its first axes: see
   /// slice. `x.slice(range{0, 2}) = y` changes x alone: tensors that shared its memory keep theirs.
+  /// It refers to x: a part that is to outlive x is `slice(x, ...)`, which owns what it reads.
   template <detail::axis_index I = detail::no_index, detail::axis_index J = detail::no_index,
             detail::axis_index K = detail::no_index, detail::axis_index L = detail::no_index,
             detail::axis_index M = detail::no_index, detail::axis_index N = detail::no_index,

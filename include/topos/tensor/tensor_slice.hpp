@@ -33,15 +33,18 @@ class tensor_slice : detail::located_operators<tensor_slice<T, Rank, Whole>> {
   operator tensor<T, Rank>() const { return tensor<T, Rank>(node(), where_); }
 
   /// Enqueues the assignment of an operand that broadcasts to this shape, or of a scalar. Throws
-  /// `shape_mismatch`, `device_mismatch`.
+  /// `shape_mismatch`, `device_mismatch`, and `invalid_argument` for a whole number that integers
+  /// of type T do not have.
   template <detail::operand_or_scalar X>
   const tensor_slice& operator=(const X& x) const {
     const bool shared = !detail::may_overwrite(of_.memory_, where_);
-    if constexpr (operand<X>)
+    if constexpr (operand<X>) {
       return assign(detail::as_node(x), false, shared);
-    else
+    } else {
+      detail::require_fits<T>("slice", x, where_);
       return assign(detail::filled<T>(detail::convert_op<T>{}(x), part_.extents, device()), false,
                     shared);
+    }
   }
   const tensor_slice& operator=(const tensor_slice& x) const {
     return this->template operator=<tensor_slice>(x);
@@ -97,9 +100,10 @@ class tensor_slice : detail::located_operators<tensor_slice<T, Rank, Whole>> {
                            where_);
     }
     if (e.device() && *e.device() != device()) {
-      throw device_mismatch(detail::concat("slice: the slice is on ", device(),
-                                           ", what is assigned to it on ", *e.device()),
-                            where_);
+      throw device_mismatch(
+          detail::concat("slice: the slice is on ", device(), ", what is assigned to it on ",
+                         *e.device(), "; move one of them with device_put first"),
+          where_);
     }
     const auto write = [&](const auto& node) {
       using from = std::decay_t<decltype(node)>;

@@ -28,8 +28,8 @@ struct transfer_forbidden : error {
 /// nest; the innermost one decides.
 ///
 /// Counted is every copy of elements from one device to another, and of host memory to a GPU:
-/// device_put, to, cpu and gpu that do copy, from_host to a GPU, and printing and item of a GPU's
-/// tensor. Not counted is what stays on its device: the host's memory is the CPU's.
+/// device_put, to, cpu, gpu and cuda that do copy, from_host to a GPU, and printing and item of a
+/// GPU's tensor. Not counted is what stays on its device: the host's memory is the CPU's.
 class [[nodiscard]] transfer_guard {
  public:
   explicit transfer_guard(transfer what, std::ostream& log = std::clog)

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstdint>
 #include <topos/core/config.hpp>
-#include <type_traits>
 
 namespace topos::lane {
 

@@ -5,7 +5,6 @@
 /// the time that xsimd's own takes; in half of it where lanes are AVX-512's.
 
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
 #include <topos/expr/detail/xsimd_lanes.hpp>
 #include <type_traits>
