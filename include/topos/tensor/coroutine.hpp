@@ -33,7 +33,9 @@ class tensor_awaiter {
 
 /// Suspends a coroutine until the tensor is computed, gives the tensor, and rethrows what its
 /// computation failed with. The coroutine goes on at once where the tensor is ready, and else where
-/// on_ready calls back: see there for what it may do.
+/// on_ready calls back: see there for what it may do. A scope of a thread (`queue_scope`,
+/// `default_device`, `in_place_scope`, `transfer_guard`) must not reach across it: the coroutine
+/// may go on on another thread.
 template <element T, std::size_t Rank>
 [[nodiscard]] detail::tensor_awaiter<T, Rank> operator co_await(tensor<T, Rank> x) {
   return detail::tensor_awaiter<T, Rank>(std::move(x));

@@ -257,8 +257,8 @@ template <std::size_t Rank, operand X, std::size_t N>
 
 }  // namespace detail
 
-// The function `name` of an operand: over all axes, over one, which may be counted from the end, or
-// over a braced list of them; the last argument may be keep_dims.
+// Here and in statistics.hpp: the function `name` of an operand: over all axes, over one, which may
+// be counted from the end, or over a braced list of them; the last argument may be keep_dims.
 #define TOPOS_REDUCTION(name)                                                                     \
   template <operand X, detail::keeping Keep = detail::drop_dims_t>                                \
   [[nodiscard]] auto name(const X& x, Keep = {},                                                  \

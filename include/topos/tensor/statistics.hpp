@@ -161,6 +161,8 @@ TOPOS_REDUCTION(norm)
 /// `invalid_argument` for none.
 TOPOS_REDUCTION(logsumexp)
 
+#undef TOPOS_REDUCTION
+
 /// The scalar product of two vectors of one length: of integers in 64 bits, of sixteen-bit floats
 /// computed in float. Throws `shape_mismatch`, `device_mismatch`.
 template <operand A, operand B>
