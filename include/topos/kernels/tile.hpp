@@ -6,6 +6,7 @@
 /// Each element is one chain of fused multiply-adds along k, so its bits depend neither on the
 /// other rows and columns nor on how the tile is blocked.
 
+#include <topos/backend/backend.hpp>
 #include <topos/expr/lanes.hpp>
 
 namespace topos::detail {

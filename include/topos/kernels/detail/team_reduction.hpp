@@ -3,6 +3,7 @@
 
 /// What the threads of a device's team combine.
 
+#include <topos/backend/backend.hpp>
 #include <topos/core/config.hpp>
 
 namespace topos::detail {
