@@ -199,4 +199,35 @@ TEST(scan, overflows_where_a_running_total_does_alone) {
   });
 }
 
+// Of what follows the 0 alone they do.
+TEST(scan, of_products_stays_0_whatever_follows) {
+  on_each_device([](topos::device d) {
+    for (const topos::index_t n : {100, 1024, 4096, 9000}) {
+      std::vector<double> in(static_cast<std::size_t>(n));
+      std::iota(in.begin(), in.end(), 0.0);
+      EXPECT_EQ(values_of(cumprod(vector_on(d, in))), std::vector<double>(in.size(), 0.0)) << n;
+      in[0] = -1;
+      in[static_cast<std::size_t>(n) - 2] = 0;
+      in[static_cast<std::size_t>(n) - 1] = std::numeric_limits<double>::infinity();
+      const std::vector<double> got = values_of(cumprod(vector_on(d, in)));
+      EXPECT_EQ(got[3], -6) << n;
+      EXPECT_TRUE(std::isnan(got.back())) << n;
+    }
+  });
+}
+
+TEST(scan, of_products_of_large_and_small_numbers_is_as_exact_as_one_by_one) {
+  on_each_device([](topos::device d) {
+    std::vector<double> in(20000);
+    for (std::size_t i = 0; i < in.size(); ++i) in[i] = i % 2 == 0 ? 0x1p700 : 0x1p-699;
+    for (std::size_t i = 0; i < in.size(); i += 200) in[i + 1] = 0x1p-799;  // 2 to the 100 down
+    const std::vector<double> got = values_of(cumprod(vector_on(d, in)));
+    double product = 1;
+    for (std::size_t i = 0; i < in.size(); ++i) {
+      product *= in[i];
+      ASSERT_EQ(got[i], product) << i;
+    }
+  });
+}
+
 }  // namespace scan_test

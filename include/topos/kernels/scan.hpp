@@ -8,6 +8,7 @@
 /// which order depends on the length of a row alone.
 
 #include <cstdint>
+#include <topos/kernels/detail/scan_total.hpp>
 #include <topos/kernels/map.hpp>
 
 namespace topos::detail {
@@ -26,6 +27,8 @@ struct row_scan_kernel {
   using value_type = typename decltype(std::declval<const Rows&>().row(0))::value_type;
   using result_type = typename decltype(std::declval<const Target&>().elements)::value_type;
   using running = running_t<value_type>;
+  using kept = scan_total<Op, running>;
+  using total_type = typename kept::type;
 
   /// Segments of a chunk: on the host as many as hide the latency of an operation, on a device one
   /// for each thread of a team.
@@ -37,10 +40,10 @@ struct row_scan_kernel {
   Target target;
   Rows rows;
   Op op;
-  running neutral;
+  total_type neutral;
   index_t count;
   index_t columns;
-  running* totals;  // of all chunks, and then what they start with
+  total_type* totals;  // of all chunks, and then what they start with
   scan_part part;
 
   [[nodiscard]] KOKKOS_FUNCTION index_t chunks() const {
@@ -58,7 +61,7 @@ struct row_scan_kernel {
     return part == scan_part::starts ? chunks() : map_chunk;
   }
   [[nodiscard]] static std::size_t scratch() {
-    return static_cast<std::size_t>(device_segments) * sizeof(running);
+    return static_cast<std::size_t>(device_segments) * sizeof(total_type);
   }
   [[nodiscard]] row_scan_kernel as(scan_part p) const {
     row_scan_kernel other = *this;
@@ -71,14 +74,13 @@ struct row_scan_kernel {
     if (part == scan_part::whole_rows) {
       const index_t last = (i + 1) * together() < count ? (i + 1) * together() : count;
       for (index_t r = i * together(); r < last; ++r) {
-        running start = neutral;
+        total_type start = neutral;
         for (index_t chunk = 0; chunk < chunks(); ++chunk) {
-          start = op(start, scan(team, r, chunk, start, true));
+          start = kept::join(op, start, scan(team, r, chunk, start, true));
         }
       }
     } else if (part == scan_part::totals) {
-      const running total = scan(team, i / chunks(), i % chunks(), neutral, false);
-      totals[i] = total;
+      totals[i] = scan(team, i / chunks(), i % chunks(), neutral, false);
     } else if (part == scan_part::starts) {
       find_starts(team, totals + i * chunks());
     } else {
@@ -90,20 +92,20 @@ struct row_scan_kernel {
   // One after the other, as whole rows do it.
   TOPOS_HOST_BRANCH
   template <class Team>
-  KOKKOS_FUNCTION void find_starts(const Team& team, running* of_row) const {
-    running start = neutral;
-    const auto run = [&](running* from, index_t past) {
+  KOKKOS_FUNCTION void find_starts(const Team& team, total_type* of_row) const {
+    total_type start = neutral;
+    const auto run = [&](total_type* from, index_t past) {
       for (index_t chunk = 0; chunk < past; ++chunk) {
-        const running total = from[chunk];
+        const total_type total = from[chunk];
         from[chunk] = start;
-        start = op(start, total);
+        start = kept::join(op, start, total);
       }
     };
     if constexpr (Team::on_host) {
       run(of_row, chunks());
     } else {
       // Some at a time in the team's own memory: one thread would wait for each from the GPU's.
-      auto* own = static_cast<running*>(team.scratch());
+      auto* own = static_cast<total_type*>(team.scratch());
       for (index_t first = 0; first < chunks(); first += device_segments) {
         const index_t rest = chunks() - first;
         const index_t some = rest < device_segments ? rest : index_t(device_segments);
@@ -120,27 +122,29 @@ struct row_scan_kernel {
 
   // A short row, whose neighbours hide the latency of its operations.
   template <class Row, class To>
-  running scan_straight(const Row& row, To* out) const {
-    running so_far = neutral;
+  void scan_straight(const Row& row, To* out) const {
+    running so_far = kept::value(neutral);
     for (index_t k = 0; k < columns; ++k) {
       so_far = op(so_far, static_cast<running>(row[k]));
       out[k * target.step] = convert_op<result_type>{}(static_cast<value_type>(so_far));
     }
-    return so_far;
   }
 
   // The total of a chunk; writes its elements if asked to.
   TOPOS_HOST_BRANCH
   template <class Team>
-  KOKKOS_FUNCTION running scan(const Team& team, index_t r, index_t chunk, running start,
-                               bool writes) const {
+  KOKKOS_FUNCTION total_type scan(const Team& team, index_t r, index_t chunk, total_type start,
+                                  bool writes) const {
     const index_t c = chunk * map_chunk;
     const index_t past = c + map_chunk < columns ? c + map_chunk : columns;
     const index_t n = past - c;
     auto* out = target.elements.data + target.start(r) + c * target.step;
     if constexpr (Team::on_host) {
       if constexpr (decltype(rows.row(r))::is_quick) {
-        if (columns < segmented) return scan_straight(rows.row(r), out);
+        if (columns < segmented) {
+          scan_straight(rows.row(r), out);
+          return neutral;  // nothing follows
+        }
       }
       value_type values[map_chunk];
       host_rows::assign(values, 1, rows.row(r), c, past);
@@ -157,13 +161,13 @@ struct row_scan_kernel {
       }();
       const index_t length = (n + host_segments - 1) / host_segments;
       running chain[host_segments];
-      running total = neutral;
+      total_type total = neutral;
       for (index_t s = 0; s < host_segments; ++s) {
-        chain[s] = op(start, total);
+        chain[s] = kept::value(kept::join(op, start, total));
         const index_t first = std::min(s * length, n);
         const index_t last = std::min(first + length, n);
         if (first < last) {
-          total = op(total, host_rows::reduce(op, summands, first, last));
+          total = kept::join(op, total, kept::of(op, summands, first, last));
         }
       }
       if (!writes) return total;
@@ -186,35 +190,35 @@ struct row_scan_kernel {
       host_rows::assign(out, target.step, make_row(convert_op<result_type>{}, row), 0, n);
       return total;
     } else {
-      auto* starts = static_cast<running*>(team.scratch());
+      auto* starts = static_cast<total_type*>(team.scratch());
       const index_t segments = device_segments;  // ranges take it by reference
       const index_t length = (n + segments - 1) / segments;
       const auto row = rows.row(r);
       team.barrier();
       Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), segments), [&](index_t s) {
-        running total = neutral;
+        total_type total = neutral;
         const index_t last = (s + 1) * length < n ? (s + 1) * length : n;
         for (index_t k = s * length; k < last; ++k) {
-          total = op(total, static_cast<running>(row[c + k]));
+          kept::add(op, total, static_cast<running>(row[c + k]));
         }
         starts[s] = total;
       });
       team.barrier();
-      running total = neutral;
-      for (index_t s = 0; s < segments; ++s) total = op(total, starts[s]);
+      total_type total = neutral;
+      for (index_t s = 0; s < segments; ++s) total = kept::join(op, total, starts[s]);
       if (!writes) return total;
       team.barrier();
       Kokkos::single(Kokkos::PerTeam(team.member()), [&] {
-        running so_far = start;
+        total_type so_far = start;
         for (index_t s = 0; s < segments; ++s) {
-          const running of_segment = starts[s];
+          const total_type of_segment = starts[s];
           starts[s] = so_far;
-          so_far = op(so_far, of_segment);
+          so_far = kept::join(op, so_far, of_segment);
         }
       });
       team.barrier();
       Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), segments), [&](index_t s) {
-        running so_far = starts[s];
+        running so_far = kept::value(starts[s]);
         const index_t last = (s + 1) * length < n ? (s + 1) * length : n;
         for (index_t k = s * length; k < last; ++k) {
           so_far = op(so_far, static_cast<running>(row[c + k]));

@@ -29,13 +29,15 @@ void submit_row_scan(const V& v, const layout<V::rank>& target, const tensor<To,
   const auto to = rows_of(target_elements<To>{y.data()}, target, w);
   using kernel_type = row_scan_kernel<std::decay_t<decltype(to)>, Op, decltype(v.rows(w))>;
   using running = typename kernel_type::running;
-  kernel_type kernel{to,       v.rows(w),   op,      static_cast<running>(neutral),
+  using total_type = typename kernel_type::total_type;
+  kernel_type kernel{to,       v.rows(w),   op,      total_type{static_cast<running>(neutral)},
                      w.rows(), w.columns(), nullptr, scan_part::whole_rows};
   buffer totals;
   if (kernel.chunks() > 1 && kernel.count < many_rows) {
-    const auto bytes = static_cast<std::size_t>(kernel.count * kernel.chunks()) * sizeof(running);
+    const auto bytes =
+        static_cast<std::size_t>(kernel.count * kernel.chunks()) * sizeof(total_type);
     totals = buffer(y.device(), bytes, where);
-    kernel.totals = static_cast<running*>(totals.data());
+    kernel.totals = static_cast<total_type*>(totals.data());
   }
   queue_of(y.device(), where)
       .submit(
