@@ -20,6 +20,7 @@
 #include <string>
 #include <thread>
 #include <topos/io/npy.hpp>
+#include <topos/tensor/creation.hpp>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -131,6 +132,13 @@ TEST(npy_writer, names_its_temporary_file_after_target_and_process) {
     EXPECT_TRUE(name.starts_with("file.npy." + std::to_string(::getpid())));
     EXPECT_TRUE(name.ends_with(".part"));
   }
+}
+
+TEST(npy_writer, writes_files_of_the_longest_names) {
+  const scratch folder;
+  const std::string name(255, 'n');
+  topos::write_npy(folder / name, topos::zeros<float, 1>({3}));
+  EXPECT_EQ(folder.names(), std::vector<std::string>{name});
 }
 
 TEST(npy_writer, can_be_moved) {

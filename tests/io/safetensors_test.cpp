@@ -170,6 +170,15 @@ TEST_F(safetensors_file, knows_every_dtype_of_its_own) {
   }
 }
 
+TEST_F(safetensors_file, of_bools_that_are_none_is_not_loaded) {
+  std::string bytes = file_of(braced(entry("t", "BOOL", "[2]", "[0,2]")), 2);
+  bytes.back() = '\2';
+  const safetensors file = open(bytes);
+  EXPECT_TRUE(says(message_of<topos::io_error>(
+                       [&] { static_cast<void>(topos::load_safetensor<bool, 1>(file, "t")); }),
+                   {"'t' holds bools that are not 0 or 1"}));
+}
+
 TEST_F(safetensors_file, allows_blanks_where_json_does) {
   const safetensors file = open(file_of(
       "{ \"t\" :\t{\"data_offsets\" : [ 0 , 2 ] ,\n\"dtype\":\"U8\",\r\"shape\": [ 1,2 ] } }   ",

@@ -131,6 +131,16 @@ TEST(load, lists_all_that_is_wrong_in_one_error) {
   EXPECT_FALSE(contains(message, "pooler.bias")) << message;
 }
 
+TEST(load, refuses_bytes_that_are_not_those_of_the_shape) {
+  outer m(topos::cpu());
+  source s = complete();
+  s.add("bias", {3}, {1, 2});
+
+  const std::string message = support::refusal<topos::invalid_argument>([&] { load(m, s); });
+
+  EXPECT_TRUE(contains(message, "bias has 8 bytes, expected 12")) << message;
+}
+
 TEST(load, shows_hostile_names_as_one_line) {
   outer m(topos::cpu());
   source s = complete();

@@ -298,7 +298,8 @@ class [[nodiscard]] safetensors {
 };
 
 /// A tensor of a file's on a device, as a copy. Blocks until it is read. Throws `out_of_range` for
-/// the name, `dtype_mismatch` for another type and `shape_mismatch` for another number of axes.
+/// the name, `dtype_mismatch` for another type, `shape_mismatch` for another number of axes, and
+/// `io_error` for bools that are neither 0 nor 1.
 template <element T, std::size_t Rank>
 [[nodiscard]] tensor<T, Rank> load_safetensor(
     const safetensors& file, std::string_view name, device d = default_device::current(),
@@ -314,6 +315,13 @@ template <element T, std::size_t Rank>
     throw shape_mismatch(detail::concat("load_safetensor: ", detail::printable(name), " of shape ",
                                         to_string(found.shape), " has not ", Rank, " axes"),
                          where);
+  }
+  if constexpr (std::same_as<T, bool>) {
+    if (std::ranges::any_of(found.bytes, [](std::byte b) { return b > std::byte{1}; })) {
+      throw io_error(detail::concat(detail::printable(file.path().string()), ": ",
+                                    detail::printable(name), " holds bools that are not 0 or 1"),
+                     where);
+    }
   }
   shape<Rank> extents{};
   std::copy_n(found.shape.begin(), Rank, extents.begin());

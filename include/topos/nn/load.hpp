@@ -99,10 +99,14 @@ void load(M& m, const Source& source, const std::vector<std::string>& ignored = 
     const auto& found = source.at(name);
     const std::span<const index_t> have(found.shape);
     const std::span<const index_t> want(p.shape());
+    const std::size_t bytes = static_cast<std::size_t>(size_of_shape(p.shape())) * sizeof(float);
     if (!std::ranges::equal(have, want) || found.dtype != dtype::float32) {
       wrong += topos::detail::concat(wrong.empty() ? "; wrong: " : ", ", name, " is ",
                                      to_string(found.dtype), " ", to_string(have),
                                      ", expected float32 ", to_string(want));
+    } else if (found.bytes.size() != bytes) {
+      wrong += topos::detail::concat(wrong.empty() ? "; wrong: " : ", ", name, " has ",
+                                     found.bytes.size(), " bytes, expected ", bytes);
     }
   });
   for (const auto& name : source.names()) {

@@ -48,8 +48,9 @@ class output_file {
       if (failure) fail("resolve the link", failure.value(), where);
     }
     for (int attempt = 0; !file_.is_open(); ++attempt) {
-      temporary_ = target_;
-      temporary_ += concat('.', ::getpid(), '-', attempt, ".part");
+      // Names have 255 bytes at most.
+      temporary_ = target_.parent_path() / concat(target_.filename().string().substr(0, 200), '.',
+                                                  ::getpid(), '-', attempt, ".part");
       file_ = file_descriptor(
           ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0666));
       if (!file_.is_open() && errno != EEXIST) {
