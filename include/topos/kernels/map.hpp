@@ -269,17 +269,24 @@ void map(const E& e, const buffer& out, const layout<E::rank>& target, std::sour
           [plan](const auto& stream) { plan.launch(stream); }, "topos::map", where);
 }
 
-/// Enqueues a kernel that says what its items are, what each costs, and the memory that a team of
-/// it needs, if any; `label` is what profilers call it, `name` the operation.
+/// The memory that a team of a kernel needs.
+template <class Kernel>
+[[nodiscard]] std::size_t scratch_of(const Kernel& kernel) {
+  if constexpr (requires { kernel.scratch(); })
+    return kernel.scratch();
+  else
+    return 0;
+}
+
+/// Enqueues a kernel that says what its items are, what each costs, and what scratch memory, if
+/// any; `label` is what profilers call it, `name` the operation.
 template <class Kernel>
 void submit_kernel(const char* label, const Kernel& kernel, device d, std::vector<buffer> reads,
                    std::vector<buffer> writes, index_t effort, const char* name,
                    std::source_location where) {
   queue_of(d, where).submit(
       std::move(reads), std::move(writes), effort,
-      [label, kernel](const auto& stream) {
-        std::size_t scratch = 0;
-        if constexpr (requires { kernel.scratch(); }) scratch = kernel.scratch();
+      [label, kernel, scratch = scratch_of(kernel)](const auto& stream) {
         stream.for_each(label, kernel.items(), kernel.cost(), scratch, kernel);
       },
       name, where);
