@@ -185,14 +185,16 @@ class batch_runner final : public batch_caller<In, Out, Parameters> {
                                                   std::exception_ptr failure) noexcept {
     request_ptr& what = with.request;
     const std::size_t count = what->items.size();
-    request_results<Out> made;
+    std::vector<Out> values;
     std::size_t failed = count;
     try {
+      request_results<Out> made;  // ends here: exceptions end with those who look at them
       failure = fulfil(with, slot, what->items, made, std::move(failure));
       if (!failure) {
         failed = made.failed();
         failure = made.failure();
         what->each = std::move(made).outcomes();
+        values = std::move(made).values();
       }
     } catch (...) {  // no memory to put results together
       failure = std::current_exception();
@@ -221,7 +223,7 @@ class batch_runner final : public batch_caller<In, Out, Parameters> {
     if (failure)
       what->set_error(std::move(failure));
     else
-      what->set_value(std::move(made).values());
+      what->set_value(std::move(values));
     what.reset();
     lock_quickly(lock);
     running_ -= count;
