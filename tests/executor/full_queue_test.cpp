@@ -19,6 +19,13 @@ std::vector<int> twice(std::span<const int> batch) {
   return results;
 }
 
+// The results of a request that needs all of four places at once.
+std::vector<int> request_of_all_places(topos::batcher<int, int>& b) {
+  std::vector<int> results;
+  for (const int r : b.map(std::vector<int>{1, 2, 3, 4}, {.request_size = 4})) results.push_back(r);
+  return results;
+}
+
 TEST(full_queue, sheds_nothing_for_what_will_not_run) {
   topos::manual_time time;
   topos::batcher<int, int> b(
@@ -45,8 +52,7 @@ TEST(full_queue, lets_a_request_in_among_those_who_submit_all_the_time) {
   std::vector<std::jthread> others;
   for (int i = 0; i < 3; ++i) others.emplace_back(submits);
 
-  std::vector<int> results;
-  for (const int r : b.map(std::vector<int>{1, 2, 3, 4}, {.request_size = 4})) results.push_back(r);
+  const std::vector<int> results = request_of_all_places(b);
   served = true;
 
   EXPECT_EQ(results, (std::vector<int>{2, 4, 6, 8}));
@@ -62,8 +68,7 @@ TEST(full_queue, lets_a_request_in_among_smaller_ones_that_come_all_the_time) {
   std::vector<std::jthread> others;
   for (int i = 0; i < 4; ++i) others.emplace_back(streams);
 
-  std::vector<int> results;
-  for (const int r : b.map(std::vector<int>{1, 2, 3, 4}, {.request_size = 4})) results.push_back(r);
+  const std::vector<int> results = request_of_all_places(b);
   served = true;
 
   EXPECT_EQ(results, (std::vector<int>{2, 4, 6, 8}));
@@ -78,8 +83,7 @@ TEST(full_queue, sheds_for_a_request_that_waits_too) {
     for (auto last = b.submit(0); !served; last = b.submit(0)) continue;
   });
 
-  std::vector<int> results;
-  for (const int r : b.map(std::vector<int>{1, 2, 3, 4}, {.request_size = 4})) results.push_back(r);
+  const std::vector<int> results = request_of_all_places(b);
   served = true;
 
   EXPECT_EQ(results, (std::vector<int>{2, 4, 6, 8}));

@@ -356,11 +356,13 @@ TEST(submit, is_refused_by_a_full_queue_where_told) {
   EXPECT_EQ(b.stats().refused, 1U);
 }
 
+// Two places, for which the less urgent are given up.
+const topos::executor_options two_that_shed{
+    .queue_capacity = 2, .full = topos::when_full::shed_oldest, .priority_levels = 2};
+
 TEST(submit, pushes_the_oldest_of_the_least_urgent_out_where_told) {
   gate hold;
-  topos::batcher<int, int> b(
-      behind(hold, twice),
-      {.queue_capacity = 2, .full = topos::when_full::shed_oldest, .priority_levels = 2});
+  topos::batcher<int, int> b(behind(hold, twice), two_that_shed);
   auto busy = b.submit(1);
   hold.await(1);
   auto urgent = b.submit(2, {.priority = 1});
@@ -377,9 +379,7 @@ TEST(submit, pushes_the_oldest_of_the_least_urgent_out_where_told) {
 
 TEST(submit, sheds_nothing_that_is_more_urgent) {
   gate hold;
-  topos::batcher<int, int> b(
-      behind(hold, twice),
-      {.queue_capacity = 2, .full = topos::when_full::shed_oldest, .priority_levels = 2});
+  topos::batcher<int, int> b(behind(hold, twice), two_that_shed);
   auto busy = b.submit(1);
   hold.await(1);
   auto urgent = b.submit(2, {.priority = 1});
