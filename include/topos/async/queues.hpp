@@ -35,11 +35,8 @@ class queues {
 
   /// The queues of a device that there are.
   [[nodiscard]] std::vector<std::shared_ptr<work_queue>> on(const device& d) {
-    std::vector<std::shared_ptr<work_queue>> found;
-    const std::lock_guard lock(mutex_);
-    for (const slot& s : slots_) {
-      if (s.queue && s.queue->where() == d) found.push_back(s.queue);
-    }
+    std::vector<std::shared_ptr<work_queue>> found = there_are();
+    std::erase_if(found, [&](const auto& q) { return q->where() != d; });
     return found;
   }
 
@@ -236,6 +233,7 @@ class queues {
     return slots_.size() - 1;
   }
 
+  // Without the lock.
   [[nodiscard]] std::vector<std::shared_ptr<work_queue>> there_are() {
     std::vector<std::shared_ptr<work_queue>> found;
     const std::lock_guard lock(mutex_);

@@ -203,7 +203,7 @@ class host::stream {
    public:
     explicit scratch_memory(std::size_t bytes) {
       if (bytes == 0) return;
-      block_.swap(kept());
+      std::swap(block_, kept());
       if (block_.size >= bytes) return;
       block_ = {};
       // What is a good part of a huge page is read often enough for one.
@@ -213,7 +213,7 @@ class host::stream {
       block_.size = rounded;
     }
     ~scratch_memory() {
-      if (block_.size > kept().size) block_.swap(kept());
+      if (block_.size > kept().size) std::swap(block_, kept());
     }
     scratch_memory(const scratch_memory&) = delete;
     scratch_memory& operator=(const scratch_memory&) = delete;
@@ -223,10 +223,6 @@ class host::stream {
     struct block {
       std::unique_ptr<void, decltype(&std::free)> memory{nullptr, &std::free};
       std::size_t size = 0;
-      void swap(block& other) noexcept {
-        memory.swap(other.memory);
-        std::swap(size, other.size);
-      }
     };
     [[nodiscard]] static block& kept() noexcept {
       thread_local block is;

@@ -94,11 +94,8 @@ class chained final : public future_state<Out>, public continuation {
   // What all the functions before this one are of; null once that is there.
   [[nodiscard]] std::shared_ptr<withdrawable> first_source() const noexcept {
     std::shared_ptr<withdrawable> first = source();
-    while (first != nullptr) {
-      std::shared_ptr<withdrawable> before = first->source();
-      if (before == nullptr) break;
-      first = std::move(before);
-    }
+    if (first == nullptr) return nullptr;
+    while (auto before = first->source()) first = std::move(before);
     return first;
   }
 

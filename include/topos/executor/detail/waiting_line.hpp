@@ -48,21 +48,14 @@ class waiting_line {
 
   [[nodiscard]] std::size_t levels() const noexcept { return levels_.size(); }
   /// How many wait, and their bytes.
-  [[nodiscard]] std::size_t size() const noexcept { return size_; }
-  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
-  /// The same of those that are more urgent than a priority.
   struct amount {
     std::size_t items = 0;
     std::size_t bytes = 0;
   };
-  [[nodiscard]] amount above(std::size_t priority) const noexcept {
-    amount all;
-    for (std::size_t p = priority + 1; p < waiting_.size(); ++p) {
-      all.items += waiting_[p].items;
-      all.bytes += waiting_[p].bytes;
-    }
-    return all;
-  }
+  [[nodiscard]] std::size_t size() const noexcept { return from(0).items; }
+  [[nodiscard]] std::size_t bytes() const noexcept { return from(0).bytes; }
+  /// The same of those that are more urgent than a priority.
+  [[nodiscard]] amount above(std::size_t priority) const noexcept { return from(priority + 1); }
 
   void push(entry_ptr e) {
     const entry& pushed = *e;
@@ -103,7 +96,7 @@ class waiting_line {
 
   /// Whether those that wait close a batch.
   [[nodiscard]] bool is_full() const noexcept {
-    return size_ >= options_.max_batch_size ||
+    return size() >= options_.max_batch_size ||
            (options_.max_batch_cost != 0 && cost_ >= options_.max_batch_cost);
   }
 
@@ -140,17 +133,22 @@ class waiting_line {
   [[nodiscard]] std::size_t counted(const entry& e) const noexcept {
     return std::min(e.cost, options_.max_batch_cost);
   }
+  // What waits on the levels from one on.
+  [[nodiscard]] amount from(std::size_t level) const noexcept {
+    amount all;
+    for (; level < waiting_.size(); ++level) {
+      all.items += waiting_[level].items;
+      all.bytes += waiting_[level].bytes;
+    }
+    return all;
+  }
   void count_in(const entry& e) noexcept {
-    ++size_;
     cost_ += counted(e);
-    bytes_ += e.bytes;
     ++waiting_[e.priority].items;
     waiting_[e.priority].bytes += e.bytes;
   }
   void count_out(entry& e, phase to) noexcept {
-    --size_;
     cost_ -= counted(e);
-    bytes_ -= e.bytes;
     --waiting_[e.priority].items;
     waiting_[e.priority].bytes -= e.bytes;
     e.at = to;
@@ -170,7 +168,7 @@ class waiting_line {
       entry_ptr first = level.pop_front();
       let_go(first);
     }
-    if (level.size() <= 2 * size_ + 64) return;
+    if (level.size() <= 2 * size() + 64) return;
     level.remove_if([&](entry_ptr& e) {
       const bool gone = is_over(e);
       if (gone) let_go(e);
@@ -300,9 +298,7 @@ class waiting_line {
   const executor_options& options_;
   std::vector<ring<entry_ptr>> levels_;
   std::vector<amount> waiting_;  // by level
-  std::size_t size_ = 0;
   std::size_t cost_ = 0;
-  std::size_t bytes_ = 0;
 };
 
 }  // namespace topos::detail

@@ -44,10 +44,7 @@ struct scaled_product {
 template <class Op, class T>
 struct scan_total {
   using type = T;
-  template <class Total>
-  static KOKKOS_FUNCTION void add(const Op& op, Total& total, const T& x) {
-    total = op(total, x);
-  }
+  static KOKKOS_FUNCTION void add(const Op& op, T& total, const T& x) { total = op(total, x); }
   static KOKKOS_FUNCTION T join(const Op& op, const T& a, const T& b) { return op(a, b); }
   static KOKKOS_FUNCTION T value(const T& total) { return total; }
   /// On the host, of a part of a row.
