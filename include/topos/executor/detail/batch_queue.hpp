@@ -57,6 +57,7 @@ class batch_queue : public work_lane,
   /// Queues an item; see `when_full` for where there is no room. Throws `error` once the executor
   /// shuts down, or what its last replica was lost with.
   future<Out> submit(In&& item, submit_options<Parameters>&& how) {
+    require_unforked();  // before any lock, which a thread that is not here may hold
     const auto made =
         std::allocate_shared<entry>(recycling_allocator<entry, batch_queue>(kept_), std::move(item),
                                     std::move(how.parameters), *this);
@@ -86,6 +87,7 @@ class batch_queue : public work_lane,
   /// Blocks while the queue is full. One that as many items as the queue holds have passed gets the
   /// places that come free: those submitted one by one would always leave too few.
   void enqueue(const request_ptr& made) override {
+    require_unforked();
     bool notify = false;
     {
       auto lock = schedule_->lock();
@@ -234,7 +236,6 @@ class batch_queue : public work_lane,
     what.set_error(std::move(why));
   }
 
-  // Items that wait.
   [[nodiscard]] std::size_t waiting() const noexcept { return requested_ + line_.size(); }
 
   // An exception of this function's; where there is no memory for its text, that.

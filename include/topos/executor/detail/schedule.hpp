@@ -88,7 +88,6 @@ class schedule final : public result_maker {
 
   /// Throws what is the matter where no more work is taken. The lock is held.
   void require_open() const {
-    require_unforked();
     if (stopping_) throw error("executor: work was submitted while it was shut down");
     if (lost_) std::rethrow_exception(lost_);
   }
