@@ -69,15 +69,18 @@ TEST(submit, takes_batches_of_any_size) {
             (batches{{1, 2}}));
 }
 
-struct incomparable {
-  int number = 0;
-  bool operator==(const incomparable&) const { throw std::domain_error("cannot be compared"); }
+// Only what has a name can be compared.
+struct unit {
+  std::string name;
+  bool operator==(const unit& other) const {
+    if (name.empty() || other.name.empty()) throw std::domain_error("cannot be compared");
+    return name == other.name;
+  }
 };
 
 TEST(submit, lets_parameters_that_cannot_be_compared_share_no_batch) {
-  topos::batcher<int, int, incomparable> b(
-      [](std::span<const int> batch, const incomparable&) { return twice(batch); },
-      {.hold_until = 2});
+  topos::batcher<int, int, unit> b(
+      [](std::span<const int> batch, const unit&) { return twice(batch); }, {.hold_until = 2});
   auto first = b.submit(1);
   auto second = b.submit(2);
   EXPECT_EQ(first.get() + second.get(), 6);
@@ -164,14 +167,14 @@ TEST(submit, serves_the_less_urgent_once_they_have_waited) {
 TEST(submit, lets_only_equal_parameters_share_a_batch) {
   std::map<std::string, batches> made;
   {
-    topos::batcher<int, int, std::string> b(
-        [&](std::span<const int> batch, const std::string& unit) {
-          made[unit].emplace_back(batch.begin(), batch.end());
+    topos::batcher<int, int, unit> b(
+        [&](std::span<const int> batch, const unit& u) {
+          made[u.name].emplace_back(batch.begin(), batch.end());
           return twice(batch);
         },
         {.max_batch_size = 8, .hold_until = 5});
     for (int i = 0; i < 5; ++i)
-      static_cast<void>(b.submit(i, {.parameters = i % 2 == 0 ? "even" : "odd"}));
+      static_cast<void>(b.submit(i, {.parameters = {i % 2 == 0 ? "even" : "odd"}}));
   }
   EXPECT_EQ(made["even"], (batches{{0, 2, 4}}));
   EXPECT_EQ(made["odd"], (batches{{1, 3}}));
@@ -410,8 +413,8 @@ TEST(submit, sheds_nothing_where_there_is_no_room_even_so) {
 }
 
 TEST(submit, lets_go_of_what_is_shed) {
-  topos::batcher<std::shared_ptr<int>, int> b(
-      [](std::span<const std::shared_ptr<int>> batch) { return std::vector<int>(batch.size()); },
+  topos::batcher<std::shared_ptr<int>, std::shared_ptr<int>> b(
+      [](auto batch) { return std::vector<std::shared_ptr<int>>(batch.size()); },
       {.queue_capacity = 1, .full = topos::when_full::shed_oldest, .hold_until = 9});
   const auto owned = std::make_shared<int>(1);
   auto old = b.submit(owned);
@@ -423,11 +426,11 @@ TEST(submit, lets_go_of_what_is_shed) {
 TEST(submit, lets_go_of_results_that_nobody_wants) {
   gate hold;
   const auto owned = std::make_shared<int>(1);
-  topos::batcher<int, std::shared_ptr<int>> b([&](std::span<const int> batch) {
+  topos::batcher<std::shared_ptr<int>, std::shared_ptr<int>> b([&](auto batch) {
     hold.pass();
     return std::vector<std::shared_ptr<int>>(batch.size(), owned);
   });
-  auto f = b.submit(1);
+  auto f = b.submit(nullptr);
   hold.await(1);
   EXPECT_TRUE(f.cancel());
   hold.open();
@@ -575,11 +578,11 @@ TEST(submit, from_inside_a_model_fails_when_no_replica_is_left_to_run_it) {
 
 TEST(submit, of_what_never_fits_sheds_nothing) {
   gate hold;
-  topos::batcher<std::vector<char>, std::size_t> b(
+  topos::batcher<std::vector<char>, int> b(
       [&](std::span<const std::vector<char>> batch) {
         hold.pass();
-        std::vector<std::size_t> results;
-        for (const auto& item : batch) results.push_back(item.size());
+        std::vector<int> results;
+        for (const auto& item : batch) results.push_back(static_cast<int>(item.size()));
         return results;
       },
       {.queue_bytes = 1000, .full = topos::when_full::shed_oldest});
@@ -588,9 +591,9 @@ TEST(submit, of_what_never_fits_sheds_nothing) {
   auto waits = b.submit(std::vector<char>(90));
   EXPECT_THROW(b.submit(std::vector<char>(5000)).get(), topos::rejected);
   hold.open();
-  EXPECT_EQ(waits.get(), 90U);
+  EXPECT_EQ(waits.get(), 90);
   EXPECT_EQ(b.stats().shed, 0U);
-  EXPECT_EQ(busy.get(), 1U);
+  EXPECT_EQ(busy.get(), 1);
 }
 
 }  // namespace submit_test
