@@ -16,6 +16,7 @@
 #include <topos/core/layout.hpp>
 #include <topos/core/shape.hpp>
 #include <topos/device/device.hpp>
+#include <topos/expr/flat_block.hpp>
 #include <topos/expr/located_operators.hpp>
 #include <topos/expr/operand.hpp>
 #include <topos/expr/row.hpp>
@@ -49,7 +50,61 @@ struct strided_rows {
   }
   KOKKOS_FUNCTION strided_row<Elements> row(index_t r) const { return {elements, start(r), step}; }
 
+  /// Whether rows of so many columns lie one after another.
+  [[nodiscard]] bool lies_flat(index_t columns) const {
+    index_t whole = columns;
+    for (int axis = leading; axis-- > 0; whole *= extents[axis]) {
+      if (strides[axis] != whole) return false;
+    }
+    return step == 1;
+  }
+  [[nodiscard]] flat_need need_flat(index_t columns) const {
+    if (lies_flat(columns)) return {};
+    if constexpr (strided_row<Elements>::is_quick)
+      return {true, sizeof(typename Elements::in_memory), 1};
+    else
+      return {false};
+  }
+  /// Some rows as one.
+  [[nodiscard]] strided_row<Elements> flat(flat_block& block) const {
+    if constexpr (strided_row<Elements>::is_quick) {
+      if (!lies_flat(block.columns)) return {Elements::of(copied(block)), 0, 1};
+    }
+    return {elements, start(block.first), 1};
+  }
+
+  /// Calls `function(i, start, n, steps)` for rows of a block that lie equally far apart: the n
+  /// from row i of the block on.
+  template <class Function>
+  void for_each_run(const flat_block& block, const Function& function) const {
+    const int inner = leading - 1;
+    index_t n = 0;
+    for (index_t i = 0; i < block.rows; i += n) {
+      const index_t r = block.first + i;
+      n = block.rows - i;
+      if (leading > 1) n = std::min(n, extents[inner] - r % extents[inner]);
+      function(i, start(r), n, row_steps{strides[inner], step});
+    }
+  }
+
   friend bool operator==(const strided_rows&, const strided_rows&) = default;
+
+ private:
+  // In the memory of the block, which may have them from before.
+  [[nodiscard]] auto copied(flat_block& block) const {
+    using T = typename Elements::in_memory;
+    using word = std::conditional_t<std::is_same_v<T, bool>, unsigned char, T>;
+    auto* const to = block.take<word>();
+    const auto* const from = reinterpret_cast<const word*>(elements.address());
+    if (std::any_of(strides, strides + leading, [](index_t s) { return s != 0; })) {
+      for_each_run(block, [&](index_t i, index_t at, index_t n, row_steps here) {
+        copy_rows(to + i * block.columns, {block.columns, 1}, from + at, here, n, block.columns);
+      });
+    } else if (!block.again) {
+      repeat_row(to, from + base, step, block.rows, block.columns);
+    }
+    return reinterpret_cast<const T*>(to);
+  }
 };
 
 /// The rows of a layout, walked as `w`.
@@ -166,6 +221,8 @@ template <class T>
 struct constant_rows {
   T value;
   KOKKOS_FUNCTION constant_row<T> row(index_t /*r*/) const { return {value}; }
+  [[nodiscard]] flat_need need_flat(index_t /*columns*/) const { return {}; }
+  [[nodiscard]] constant_row<T> flat(flat_block& /*block*/) const { return {value}; }
 
   // By its bits, since -0 is not 0 here.
   friend bool operator==(const constant_rows& a, const constant_rows& b) {

@@ -69,6 +69,8 @@ struct gather_rows {
         table.elements,   indices.elements, table.start(r), table.step,
         indices.start(r), indices.step,     count,          stride};
   }
+  [[nodiscard]] flat_need need_flat(index_t /*columns*/) const { return {false}; }
+  [[nodiscard]] auto flat(flat_block& block) const { return row(block.first); }
 };
 
 /// Picked elements, as two layouts of the result's shape: of the table at index 0, and of the index

@@ -35,6 +35,9 @@ struct memory_elements {
   const T* data;
 
   friend bool operator==(const memory_elements&, const memory_elements&) = default;
+  /// Where they are, and the same of other memory.
+  [[nodiscard]] const T* address() const { return data; }
+  [[nodiscard]] static memory_elements of(const T* from) { return {from}; }
   KOKKOS_FUNCTION T operator()(index_t o) const {
     // Loops that read truths as such are not made lanes of.
     if constexpr (std::is_same_v<T, bool>)
@@ -85,6 +88,8 @@ struct widened_elements {
   Elements elements;
 
   friend bool operator==(const widened_elements&, const widened_elements&) = default;
+  [[nodiscard]] const in_memory* address() const { return elements.address(); }
+  [[nodiscard]] static widened_elements of(const in_memory* from) { return {Elements::of(from)}; }
   KOKKOS_FUNCTION To operator()(index_t o) const { return static_cast<To>(elements(o)); }
   template <int N>
   [[nodiscard]] KOKKOS_FUNCTION pack<To, N> packed(index_t o) const {
@@ -113,6 +118,7 @@ struct fetched_elements : memory_elements<T> {
   index_t ahead = 0;  ///< From what is loaded to what is fetched then.
 
   friend bool operator==(const fetched_elements&, const fetched_elements&) = default;
+  [[nodiscard]] static fetched_elements of(const T* from) { return {{from}}; }
   template <class Count>
     requires lane::element<lane::made_of<T>>
   [[nodiscard]] auto lanes(index_t o, Count count) const {

@@ -20,6 +20,13 @@ struct operation_rows_of<std::index_sequence<I...>, Op, Rows...> : part<I, Rows>
   Op op;
   operation_rows_of(const Op& o, const Rows&... rows) : part<I, Rows>{rows}..., op(o) {}
   KOKKOS_FUNCTION auto row(index_t r) const { return make_row(op, part<I, Rows>::value.row(r)...); }
+  [[nodiscard]] flat_need need_flat(index_t columns) const {
+    return (part<I, Rows>::value.need_flat(columns) + ...);
+  }
+  [[nodiscard]] auto flat(flat_block& block) const {
+    return operation_row<Op, decltype(part<I, Rows>::value.row(0))...>{
+        op, part<I, Rows>::value.flat(block)...};
+  }
 
   bool operator==(const operation_rows_of& other) const
       requires(std::is_empty_v<Op> && (std::equality_comparable<Rows> && ...)) {

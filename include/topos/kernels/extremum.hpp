@@ -87,6 +87,7 @@ struct extremum_kernel : reduction_pieces {
   Target target;
   Rows rows;
   found* partials = nullptr;  // where the results of pieces go; unused where pieces are whole
+  short_rows short_on_host;   // that are compared with each other, on the host
 
   extremum_kernel(const reduction_pieces& groups, const Target& to, const Rows& from)
       : reduction_pieces(groups), target(to), rows(from) {}
@@ -193,11 +194,11 @@ struct extremum_kernel : reduction_pieces {
   KOKKOS_FUNCTION void down_columns(const Team& team, index_t i) const {
     const down at = down_of(i);
     const range of = at.of;
-    const index_t output = (at.group * inner + at.t) * columns;
     found* partial = pieces_down() == 1 ? nullptr : partials + at.first;
+    auto* const to = target.elements.data + target.start(row_of(at.group, 0, at.t));
     const auto put = [&](index_t j, const found& best) {
       if (partial == nullptr) {
-        write(output + j, best);
+        to[j * target.step] = best.number;
       } else {
         partial[j] = best;
       }
@@ -207,14 +208,29 @@ struct extremum_kernel : reduction_pieces {
       value_type best[columns_of_piece];
       value_type values[columns_of_piece];
       std::int32_t numbers[columns_of_piece] = {};
-      host_rows::assign(best, 1, row(of.r), of.c, of.past_c);
-      for (index_t n = of.r + 1; n < of.past_r; ++n) {
-        host_rows::assign(values, 1, row(n), of.c, of.past_c);
+      const index_t width = of.past_c - of.c;
+      const auto compare = [&](const value_type* with, index_t n) {
         const auto number = static_cast<std::int32_t>(n - of.r);
-        for (index_t j = 0; j < of.past_c - of.c; ++j) {
-          const bool better = Before{}(values[j], best[j]);
-          best[j] = better ? values[j] : best[j];
+        for (index_t j = 0; j < width; ++j) {
+          const bool better = Before{}(with[j], best[j]);
+          best[j] = better ? with[j] : best[j];
           numbers[j] = better ? number : numbers[j];
+        }
+      };
+      host_rows::assign(best, 1, row(of.r), of.c, of.past_c);
+      if (short_on_host.any() && inner == 1) {
+        const index_t group = row_of(at.group, 0, 0);
+        short_on_host.for_each(rows, group + of.r + 1, group + of.past_r,
+                               [&](const auto& made, flat_block& block) {
+                                 auto* const all = block.take<value_type>();
+                                 host_rows::assign(all, 1, made, 0, block.size());
+                                 for (index_t i = 0; i < block.rows; ++i)
+                                   compare(all + i * columns, block.first - group + i);
+                               });
+      } else {
+        for (index_t n = of.r + 1; n < of.past_r; ++n) {
+          host_rows::assign(values, 1, row(n), of.c, of.past_c);
+          compare(values, n);
         }
       }
       for (index_t j = of.c; j < of.past_c; ++j) put(j, {best[j - of.c], of.r + numbers[j - of.c]});
@@ -282,7 +298,7 @@ class extremum_plan {
                 std::source_location where)
       : extremum_plan(e, set,
                       std::count(set.begin(), set.end(), true) == 1
-                          ? reduction_order<rank>(e, set)
+                          ? order_along(e, set)
                           : reduction_order<rank>(e.shape()),
                       out, where) {}
 
@@ -307,12 +323,19 @@ class extremum_plan {
   }
 
  private:
+  using value_type = typename E::value_type;
   using view = permute_view<rank>;
   using target_rows = strided_rows<target_elements<std::int64_t>, rank>;
   using rows = decltype(std::declval<const E&>()
                             .viewed(std::declval<const shape<rank>&>(), std::declval<const view&>())
                             .rows(std::declval<const walk<rank>&>()));
   using kernel_type = extremum_kernel<target_rows, Before, rows>;
+
+  static reduction_order<rank> order_along(const E& e, const axis_set<rank>& set) {
+    reduction_order<rank> order(e, set);
+    order.turn_short_rows(e.shape());
+    return order;
+  }
 
   extremum_plan(const E& e, const axis_set<rank>& set, const reduction_order<rank>& order,
                 const buffer& out, std::source_location where)
@@ -341,6 +364,8 @@ class extremum_plan {
                         target, w),
                 v.rows(w)) {
     if (size_ != 0) kernel_.cut();
+    if (!order.by_rows && out.where().kind() == device_kind::cpu)
+      kernel_.short_on_host = {kernel_.rows, kernel_.reduced, kernel_.columns, sizeof(value_type)};
   }
 
   index_t size_;

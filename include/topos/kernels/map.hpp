@@ -9,6 +9,7 @@
 #include <topos/expr/expression.hpp>
 #include <topos/kernels/effort.hpp>
 #include <topos/kernels/rows.hpp>
+#include <topos/kernels/short_rows.hpp>
 
 namespace topos::detail {
 
@@ -61,6 +62,7 @@ struct map_kernel {
   Rows rows;
   tiling tiles;
   bool past_caches;
+  short_rows short_on_host;
 
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team& team, index_t i) const {
@@ -79,12 +81,13 @@ struct map_kernel {
   KOKKOS_FUNCTION void run(const Team& team, index_t r, index_t past_r, index_t c,
                            index_t past_c) const {
     if constexpr (Team::on_host) {
-      for (; r < past_r; ++r) {
-        auto* const to = target.elements.data + target.start(r) + c * target.step;
-        if (past_caches)
-          host_rows::assign_past_caches(to, target.step, rows.row(r), c, past_c);
-        else
-          host_rows::assign(to, target.step, rows.row(r), c, past_c);
+      if (short_on_host.any()) {
+        short_on_host.for_each(
+            rows, r, past_r, [&](const auto& row, flat_block& block) { assign_block(row, block); });
+      } else {
+        for (; r < past_r; ++r)
+          assign_row(target.elements.data + target.start(r) + c * target.step, target.step,
+                     rows.row(r), c, past_c);
       }
       if (past_caches) fence();
     } else if (past_r - r == 1) {
@@ -101,6 +104,29 @@ struct map_kernel {
       });
       team.barrier();
     }
+  }
+
+  template <class T, class Row>
+  void assign_row(T* to, index_t step, const Row& row, index_t c, index_t past_c) const {
+    if (past_caches)
+      host_rows::assign_past_caches(to, step, row, c, past_c);
+    else
+      host_rows::assign(to, step, row, c, past_c);
+  }
+
+  // Short rows as one, straight to where they go if that lies flat.
+  template <class Row>
+  void assign_block(const Row& row, flat_block& block) const {
+    if (target.lies_flat(block.columns)) {
+      assign_row(target.elements.data + target.start(block.first), 1, row, 0, block.size());
+      return;
+    }
+    auto* const made = block.take<std::decay_t<decltype(*target.elements.data)>>();
+    host_rows::assign(made, 1, row, 0, block.size());
+    target.for_each_run(block, [&](index_t i, index_t at, index_t n, row_steps there) {
+      copy_rows(target.elements.data + at, there, made + i * block.columns, {block.columns, 1}, n,
+                block.columns);
+    });
   }
 };
 
@@ -231,9 +257,15 @@ class map_plan {
            bool past)
       : kernel_{rows_of(target_elements<value_type>{static_cast<value_type*>(out.data())}, target,
                         w),
-                e.rows(w), tiling::of(w, crosses_rows(e, w), past ? streamed_chunk : map_chunk),
-                past},
-        dense_(w.axes == 1 && kernel_.target.step == 1 && kernel_.rows.row(0).is_dense()) {}
+                e.rows(w),
+                tiling::of(w, crosses_rows(e, w), past ? streamed_chunk : map_chunk),
+                past,
+                {}},
+        dense_(w.axes == 1 && kernel_.target.step == 1 && kernel_.rows.row(0).is_dense()) {
+    if (out.where().kind() != device_kind::cpu) return;
+    const bool flat = kernel_.target.lies_flat(w.columns());
+    kernel_.short_on_host = {kernel_.rows, w.rows(), w.columns(), flat ? 0 : sizeof(value_type)};
+  }
 
   // How far apart elements lie that are better computed together; 0: none are.
   [[nodiscard]] index_t distance() const {

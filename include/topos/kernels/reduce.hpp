@@ -105,7 +105,8 @@ class reduce_plan {
 
   static reduction_order<rank> order_of(const E& e, const axis_set<rank>& set) {
     reduction_order<rank> order(e, set);
-    if constexpr (host_rows::combines_in_fours<Op, rows>()) order.turn_short_rows(e.shape());
+    if constexpr (host_rows::combines_in_fours<Op, rows>() || std::is_integral_v<value_type>)
+      order.turn_short_rows(e.shape());
     return order;
   }
 

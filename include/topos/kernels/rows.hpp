@@ -139,6 +139,19 @@ inline void store_lanes(T* to, const B& lanes) {
 
 using lane::blended;
 
+// Of few, four by four.
+template <class Op, class T>
+inline T reduce_in_fours(const Op& op, const T* values, index_t count) {
+  const auto four = [&](index_t i) {
+    return op(op(values[i], values[i + 1]), op(values[i + 2], values[i + 3]));
+  };
+  index_t i = count < 4 ? 1 : 4;
+  T result = count < 4 ? values[0] : four(0);
+  for (; i + 4 <= count; i += 4) result = op(result, four(i));
+  for (; i < count; ++i) result = op(result, values[i]);
+  return result;
+}
+
 template <class Op, class Row>
 inline auto reduce_short(const Op& op, const Row& row, index_t first, index_t last) {
   constexpr index_t width = Row::width;
@@ -148,14 +161,7 @@ inline auto reduce_short(const Op& op, const Row& row, index_t first, index_t la
     store_lanes(values + j,
                 by_itself<Row>(row.lanes(first + j, count - j < width ? count - j : width)));
   }
-  const auto four = [&](index_t i) {
-    return op(op(values[i], values[i + 1]), op(values[i + 2], values[i + 3]));
-  };
-  index_t i = count < 4 ? 1 : 4;
-  auto result = count < 4 ? values[0] : four(0);
-  for (; i + 4 <= count; i += 4) result = op(result, four(i));
-  for (; i < count; ++i) result = op(result, values[i]);
-  return result;
+  return reduce_in_fours(op, values, count);
 }
 
 // Of a whole batch at least.
@@ -262,6 +268,16 @@ template <class Op, class Row>
 inline auto reduce(const Op& op, const Row& row, index_t first, index_t last) {
   return row.is_dense() ? reduce_rest(op, row.dense(), first, last)
                         : reduce_rest(op, Row(row), first, last);
+}
+
+/// Of values in memory, in the same order as they would be of any row.
+template <class Op, class T>
+inline T reduce_values(const Op& op, const T* values, index_t count) {
+  if constexpr (reduces_lanes<Op, memory_row<T>>()) {
+    if (count < std::max(short_row, memory_row<T>::width))
+      return reduce_in_fours(op, values, count);
+  }
+  return reduce(op, memory_row<T>{{values}}, 0, count);
 }
 
 }  // namespace host_rows

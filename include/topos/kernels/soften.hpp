@@ -44,6 +44,12 @@ struct soften_kernel {
   index_t count;
   index_t columns;
   bool log;
+  short_rows short_on_host;
+
+  /// Has short rows computed some at once; on the host.
+  void compute_short_rows() {
+    short_on_host = {rows, count, columns, 3 * sizeof(value_type) + sizeof(result_type), 4};
+  }
 
   [[nodiscard]] KOKKOS_FUNCTION index_t together() const {
     return columns < map_chunk ? map_chunk / columns : 1;
@@ -58,6 +64,7 @@ struct soften_kernel {
   KOKKOS_FUNCTION void operator()(const Team& team, index_t i) const {
     const index_t first = i * together();
     const index_t last = first + together() < count ? first + together() : count;
+    if (soften_short(team, first, last)) return;
     for (index_t r = first; r < last; ++r) {
       if (log) {
         soften_log(team, r);
@@ -112,16 +119,71 @@ struct soften_kernel {
     put(team, r, make_row(subtract_op{}, shifted, constant{Kokkos::log(total)}));
   }
 
+  // Where rows are short, some at once; says whether they were.
+  TOPOS_HOST_BRANCH
+  template <class Team>
+  KOKKOS_FUNCTION bool soften_short(const Team& /*team*/, index_t first, index_t last) const {
+    if constexpr (Team::on_host) {
+      if (!short_on_host.any()) return false;
+      short_on_host.for_each(rows, first, last,
+                             [&](const auto& row, flat_block& block) { soften_block(row, block); });
+      return true;
+    } else {
+      return false;
+    }
+  }
+
+  template <class Row>
+  void soften_block(const Row& row, flat_block& block) const {
+    auto* const x = block.take<value_type>();
+    auto* const each = block.take<value_type>();  // what was combined of each row, in its columns
+    const memory_row<value_type> values{{x}};
+    const memory_row<value_type> of_rows{{each}};
+    const auto combine = [&](const auto& op, const value_type* from, const auto& finish) {
+      for (index_t k = 0; k < block.size(); k += columns)
+        std::fill_n(each + k, columns, finish(host_rows::reduce_values(op, from + k, columns)));
+    };
+    const auto same = [](value_type v) { return v; };
+    host_rows::assign(x, 1, row, 0, block.size());
+    combine(maximum_op{}, x, same);
+    host_rows::assign(x, 1, make_row(subtract_op{}, values, of_rows), 0, block.size());
+    if (log) {
+      auto* const exponentials = block.take<value_type>();
+      host_rows::assign(exponentials, 1, make_row(exp_op{}, values), 0, block.size());
+      combine(add_op{}, exponentials, [](value_type v) { return Kokkos::log(v); });
+      put_block(make_row(subtract_op{}, values, of_rows), block);
+    } else {
+      host_rows::assign(x, 1, make_row(exp_op{}, values), 0, block.size());
+      combine(add_op{}, x, [](value_type v) { return value_type(1) / v; });
+      put_block(make_row(multiply_op{}, values, of_rows), block);
+    }
+  }
+
+  template <class Row>
+  void put_block(const Row& row, flat_block& block) const {
+    auto* const made = block.take<result_type>();
+    host_rows::assign(made, 1, narrowed(row), 0, block.size());
+    target.for_each_run(block, [&](index_t i, index_t at, index_t n, row_steps there) {
+      copy_rows(target.elements.data + at, there, made + i * columns, {columns, 1}, n, columns);
+    });
+  }
+
+  // As what it becomes.
+  template <class Row>
+  [[nodiscard]] static KOKKOS_FUNCTION auto narrowed(const Row& row) {
+    if constexpr (std::is_same_v<result_type, value_type>)
+      return row;
+    else
+      return make_row(convert_op<result_type>{}, row);
+  }
+
   TOPOS_HOST_BRANCH
   template <class Team, class Row>
   KOKKOS_FUNCTION void put(const Team& team, index_t r, const Row& row) const {
     auto* to = target.elements.data + target.start(r);
-    const auto narrow = make_row(convert_op<result_type>{}, row);
+    const auto narrow = narrowed(row);
     if constexpr (Team::on_host) {
-      if constexpr (std::is_same_v<result_type, value_type>)
-        host_rows::assign(to, target.step, row, 0, columns);
-      else
-        host_rows::assign(to, target.step, narrow, 0, columns);
+      host_rows::assign(to, target.step, narrow, 0, columns);
     } else {
       Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), columns),
                            [&](index_t j) { to[j * target.step] = narrow[j]; });

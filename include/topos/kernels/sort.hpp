@@ -3,7 +3,7 @@
 
 /// Sorting by keys: a stable radix sort of unsigned integers, each with a number that moves along.
 ///
-/// Short rows are sorted by one team each, in its scratch memory; long ones by all, digit by digit:
+/// Short rows are sorted by one team each (see piece_sort.hpp); long ones by all, digit by digit:
 /// the digits of each piece are counted, the counts added up, and the piece moved to where they
 /// say. The order does not depend on the number of threads. Zagha and Blelloch, "Radix sort for
 /// vector multiprocessors", 1991.
@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <topos/core/promotion.hpp>
 #include <topos/kernels/map.hpp>
-#include <topos/kernels/selection.hpp>
 
 namespace topos::detail {
 
@@ -171,6 +170,25 @@ KOKKOS_FUNCTION void add_up_counts(const Team& team, index_t* counts, index_t n,
   }
 }
 
+/// As many keys are sorted by insertion, at most.
+inline constexpr index_t few = 32;
+
+/// Sorts a few keys by insertion.
+template <class Key, class Number>
+void sort_few(const keyed<Key, Number>& all, index_t n) {
+  for (index_t i = 1; i < n; ++i) {
+    const Key key = all.keys[i];
+    const Number number = all.numbers == nullptr ? Number{} : all.numbers[i];
+    index_t j = i;
+    for (; j > 0 && all.keys[j - 1] > key; --j) {
+      all.keys[j] = all.keys[j - 1];
+      if (all.numbers != nullptr) all.numbers[j] = all.numbers[j - 1];
+    }
+    all.keys[j] = key;
+    if (all.numbers != nullptr) all.numbers[j] = number;
+  }
+}
+
 /// Sorts n keys by one team; they end where they began. `spare` is as much room, `counts` room for
 /// two counts of each digit.
 TOPOS_HOST_BRANCH
@@ -179,20 +197,7 @@ KOKKOS_FUNCTION void sort_keys(const Team& team, keyed<Key, Number> all, keyed<K
                                index_t n, index_t* counts) {
   const keyed<Key, Number> home = all;
   if constexpr (Team::on_host) {
-    if (n <= 32) {
-      for (index_t i = 1; i < n; ++i) {
-        const Key key = all.keys[i];
-        const Number number = all.numbers == nullptr ? Number{} : all.numbers[i];
-        index_t j = i;
-        for (; j > 0 && all.keys[j - 1] > key; --j) {
-          all.keys[j] = all.keys[j - 1];
-          if (all.numbers != nullptr) all.numbers[j] = all.numbers[j - 1];
-        }
-        all.keys[j] = key;
-        if (all.numbers != nullptr) all.numbers[j] = number;
-      }
-      return;
-    }
+    if (n <= few) return sort_few(all, n);
   }
   for (int pass = 0; pass < static_cast<int>(sizeof(Key)); ++pass) {
     count_digits(team, all.keys, n, pass, counts, 1);
@@ -218,98 +223,6 @@ template <class Key, class Number>
   return static_cast<std::size_t>(2 * digits) * sizeof(index_t) +
          static_cast<std::size_t>(2 * n) * (sizeof(Number) + sizeof(Key));
 }
-
-/// The kernel for pieces of rows that one team sorts: item i is a piece, of which the first `kept`
-/// elements are written, and their numbers along the row. The rows are those of the keys.
-template <class T, class Rows>
-struct piece_sort_kernel {
-  using key = sort_key_t<T>;
-  using number = std::int32_t;
-
-  Rows rows;
-  from_sort_key<T> as_value;
-  index_t count;
-  index_t columns;
-  index_t piece;                    // columns of one
-  index_t kept;                     // of each piece
-  T* values;                        // or null
-  std::int64_t* numbers;            // or null
-  const std::int64_t* row_numbers;  // those of the columns; null: their own
-
-  [[nodiscard]] KOKKOS_FUNCTION index_t across() const { return (columns + piece - 1) / piece; }
-  /// Results of a row.
-  [[nodiscard]] KOKKOS_FUNCTION index_t results() const {
-    const index_t rest = columns - (across() - 1) * piece;
-    return (across() - 1) * kept + (rest < kept ? rest : kept);
-  }
-  [[nodiscard]] index_t items() const { return count * across(); }
-  [[nodiscard]] index_t cost() const { return std::min(columns, piece) * 16; }
-  [[nodiscard]] std::size_t scratch() const {
-    return sort_scratch<key, number>(std::min(columns, piece));
-  }
-
-  template <class Team>
-  KOKKOS_FUNCTION void operator()(const Team& team, index_t i) const {
-    const index_t r = i / across();
-    const index_t c = i % across() * piece;
-    const index_t past = c + piece < columns ? c + piece : columns;
-    const index_t n = past - c;
-    const index_t most = piece < columns ? piece : columns;
-    auto* counts = static_cast<index_t*>(team.scratch());
-    auto* own = reinterpret_cast<number*>(counts + 2 * digits);
-    auto* keys = reinterpret_cast<key*>(own + 2 * most);
-    team.barrier();
-    const index_t left = fill(team, keys, own, r, c, n);
-    if (numbers == nullptr) own = nullptr;
-    sort_keys(team, keyed<key, number>{keys, own},
-              keyed<key, number>{keys + most, own == nullptr ? nullptr : own + most}, left, counts);
-    write(team, keys, own, r, c, n < kept ? n : kept);
-  }
-
- private:
-  // The keys of n columns; on the host only those that may be kept, where these are few. Says how
-  // many they are.
-  TOPOS_HOST_BRANCH
-  template <class Team>
-  KOKKOS_FUNCTION index_t fill(const Team& team, key* keys, number* own, index_t r, index_t c,
-                               index_t n) const {
-    const auto row = rows.row(r);
-    if constexpr (Team::on_host) {
-      host_rows::assign(keys, 1, row, c, c + n);
-      if (selects<key>(kept, n)) {
-        const index_t most = piece < columns ? piece : columns;
-        return host_rows::select(keys, own, n, kept, keys + most);
-      }
-      for (index_t j = 0; j < n; ++j) own[j] = static_cast<number>(j);
-    } else {
-      Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), n), [&](index_t j) {
-        keys[j] = row[c + j];
-        own[j] = static_cast<number>(j);
-      });
-      team.barrier();
-    }
-    return n;
-  }
-
-  TOPOS_HOST_BRANCH
-  template <class Team>
-  KOKKOS_FUNCTION void write(const Team& team, const key* keys, const number* own, index_t r,
-                             index_t c, index_t n) const {
-    const index_t first = r * results() + c / piece * kept;
-    const auto put = [&](index_t k) {
-      if (values != nullptr) values[first + k] = as_value(keys[k]);
-      if (numbers == nullptr) return;
-      const index_t at = c + own[k];
-      numbers[first + k] = row_numbers == nullptr ? at : row_numbers[r * columns + at];
-    };
-    if constexpr (Team::on_host) {
-      for (index_t k = 0; k < n; ++k) put(k);
-    } else {
-      Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), n), put);
-      team.barrier();
-    }
-  }
-};
 
 /// Item i counts the digits of a piece of a long row, or moves it; or adds up the counts of row i.
 template <class Key, class Number>

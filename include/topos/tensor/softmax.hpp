@@ -29,8 +29,9 @@ template <element To, expression E>
   v.leaves(maker);
   const walk<rank> w = maker.make();
   const auto to = rows_of(target_elements<To>{y.data()}, target, w);
-  const soften_kernel<std::decay_t<decltype(to)>, decltype(v.rows(w))> kernel{
-      to, v.rows(w), w.rows(), w.columns(), log};
+  soften_kernel<std::decay_t<decltype(to)>, decltype(v.rows(w))> kernel{
+      to, v.rows(w), w.rows(), w.columns(), log, {}};
+  if (y.device().kind() == device_kind::cpu) kernel.compute_short_rows();
   submit_kernel("topos::softmax", kernel, y.device(), memory_read_by(e), {y.memory()}, y.size(),
                 log ? "log_softmax" : "softmax", where);
   return y;

@@ -5,8 +5,8 @@
 
 #include <topos/expr/elementwise.hpp>
 #include <topos/expr/generators.hpp>
+#include <topos/kernels/piece_sort.hpp>
 #include <topos/kernels/reduction_order.hpp>
-#include <topos/kernels/sort.hpp>
 #include <topos/tensor/detail/sort_by.hpp>
 #include <topos/tensor/tensor.hpp>
 
@@ -46,12 +46,13 @@ template <class T, expression K>
   const walk<K::rank> w = maker.make();
   return piece_sort_kernel<T, decltype(keys.rows(w))>{
       keys.rows(w), {asked.backwards}, w.rows(), w.columns(), piece,
-      asked.kept,   nullptr,           nullptr,  nullptr};
+      asked.kept,   nullptr,           nullptr,  nullptr,     {}};
 }
 
 template <class Kernel>
-void submit_piece_sort(const Kernel& kernel, device d, std::vector<buffer> reads,
+void submit_piece_sort(Kernel kernel, device d, std::vector<buffer> reads,
                        std::vector<buffer> writes, std::source_location where) {
+  if (d.kind() == device_kind::cpu) kernel.sort_short_rows();
   submit_kernel("topos::sort", kernel, d, std::move(reads), std::move(writes),
                 kernel.count * kernel.columns * 16, "sort", where);
 }

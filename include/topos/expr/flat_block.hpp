@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Short rows of an expression as one long row, on the host: what lanes and loops cost to begin
+/// would be most of what a short row costs.
+
+#include <algorithm>
+#include <cstddef>
+#include <topos/core/config.hpp>
+#include <type_traits>
+#include <utility>
+
+namespace topos::detail {
+
+/// What rows need to be computed as one: the bytes of an element, of as many leaves, that are
+/// copied for it.
+struct flat_need {
+  bool possible = true;
+  std::size_t bytes = 0;
+  std::size_t leaves = 0;
+
+  friend flat_need operator+(const flat_need& a, const flat_need& b) {
+    return {a.possible && b.possible, a.bytes + b.bytes, a.leaves + b.leaves};
+  }
+};
+
+/// Rows [first, first + rows) of an expression, as one row. Of a leaf whose rows lie one after
+/// another nothing is copied; the others are put together in a memory that all share.
+struct flat_block {
+  /// What the memory, and each part of it, is aligned to.
+  static constexpr std::size_t alignment = 64;
+
+  index_t first;
+  index_t rows;
+  index_t columns;
+  std::byte* free;  ///< What of the memory nobody has taken.
+  bool again;       ///< The memory holds an earlier block, of no fewer rows.
+
+  [[nodiscard]] index_t size() const { return rows * columns; }
+
+  /// Memory for the elements of one leaf.
+  template <class T>
+  [[nodiscard]] T* take() {
+    const std::size_t bytes = sizeof(T) * static_cast<std::size_t>(size());
+    return reinterpret_cast<T*>(
+        std::exchange(free, free + (bytes + alignment - 1) / alignment * alignment));
+  }
+};
+
+/// Where elements of rows lie: how far apart rows are, and elements of one.
+struct row_steps {
+  index_t stride;
+  index_t step;
+};
+
+/// Copies rows.
+template <class T>
+void copy_rows(T* to, row_steps there, const T* from, row_steps here, index_t rows,
+               index_t columns) {
+  const auto of_width = [&](auto width) {
+    for (index_t i = 0; i < rows; ++i, to += there.stride, from += here.stride) {
+      for (index_t j = 0; j < width; ++j) to[j * there.step] = from[j * here.step];
+    }
+  };
+  // The shortest by loops without an end to look for.
+  switch (columns) {
+    case 2:
+      return of_width(std::integral_constant<index_t, 2>{});
+    case 3:
+      return of_width(std::integral_constant<index_t, 3>{});
+    case 4:
+      return of_width(std::integral_constant<index_t, 4>{});
+    default:
+      return of_width(columns);
+  }
+}
+
+/// One row again and again.
+template <class T>
+void repeat_row(T* to, const T* from, index_t step, index_t rows, index_t columns) {
+  const index_t all = rows * columns;
+  copy_rows(to, {0, 1}, from, {0, step}, 1, columns);
+  for (index_t done = columns; done < all; done += std::min(done, all - done))
+    std::copy_n(to, std::min(done, all - done), to + done);
+}
+
+}  // namespace topos::detail

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// How kernels compute short rows on the host: several at once, as one.
+
+#include <algorithm>
+#include <cstddef>
+#include <topos/expr/flat_block.hpp>
+
+namespace topos::detail {
+
+/// Rows of fewer columns are computed together: longer ones cost no more by themselves.
+inline constexpr index_t columns_apart = 32;
+
+/// The rows of a kernel, some at a time.
+class short_rows {
+ public:
+  /// None: the kernel takes its rows one by one.
+  short_rows() = default;
+
+  /// Of an expression; for each element `more` bytes are wanted, in `parts`, beside what its leaves
+  /// need.
+  template <class Rows>
+  short_rows(const Rows& rows, index_t count, index_t columns, std::size_t more = 0,
+             std::size_t parts = 1)
+      : columns_(columns) {
+    if (count < 2 || columns >= columns_apart || columns == 0) return;
+    const flat_need need = rows.need_flat(columns) + flat_need{true, more, more != 0 ? parts : 0};
+    if (!need.possible || (need.leaves + 1) * flat_block::alignment > memory_size) return;
+    index_t elements = most_elements;
+    if (need.bytes != 0) {
+      const std::size_t room = (memory_size - need.leaves * flat_block::alignment) / need.bytes;
+      elements = std::min(elements, static_cast<index_t>(room));
+    }
+    at_once_ = elements / columns;
+    // So that what a block writes is aligned as what its kernel writes.
+    if (at_once_ > 16) at_once_ -= at_once_ % 16;
+    if (at_once_ < 2) at_once_ = 0;
+  }
+
+  [[nodiscard]] bool any() const { return at_once_ != 0; }
+
+  /// Calls `function(row, block)` for rows [r, past) with each block of them and what it is as one
+  /// row. The function may take what else it needs from the block.
+  template <class Rows, class Function>
+  void for_each(const Rows& rows, index_t r, index_t past, const Function& function) const {
+    alignas(flat_block::alignment) std::byte memory[memory_size];
+    for (bool again = false; r < past; r += at_once_, again = true) {
+      flat_block block{r, std::min(at_once_, past - r), columns_, memory, again};
+      const auto row = rows.flat(block);
+      function(row, block);
+    }
+  }
+
+ private:
+  // Together in the first-level cache.
+  static constexpr std::size_t memory_size = std::size_t{16} << 10;
+  static constexpr index_t most_elements = 2048;
+
+  index_t columns_ = 0;
+  index_t at_once_ = 0;
+};
+
+}  // namespace topos::detail
