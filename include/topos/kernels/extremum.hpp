@@ -87,7 +87,7 @@ struct extremum_kernel : reduction_pieces {
   Target target;
   Rows rows;
   found* partials = nullptr;  // where the results of pieces go; unused where pieces are whole
-  short_rows short_on_host;   // that are compared with each other, on the host
+  short_rows short_on_host;   // that are compared with each other; none elsewhere
 
   extremum_kernel(const reduction_pieces& groups, const Target& to, const Rows& from)
       : reduction_pieces(groups), target(to), rows(from) {}
@@ -189,6 +189,53 @@ struct extremum_kernel : reduction_pieces {
     return {rows, output * reduced, columns, places(piece_of(p))};
   }
 
+  // What is found down the columns of a piece, on the host.
+  class host_columns {
+   public:
+    host_columns(const extremum_kernel& kernel, const down& at) : of_(at.of) {
+      const auto row_of = [&](index_t n) { return kernel.row_of(at.group, n, at.t); };
+      host_rows::assign(best_, 1, kernel.rows.row(row_of(of_.r)), of_.c, of_.past_c);
+      if (kernel.short_on_host.any() && kernel.inner == 1) {
+        compare_short(kernel, row_of(0));
+        return;
+      }
+      value_type values[columns_of_piece];
+      for (index_t n = of_.r + 1; n < of_.past_r; ++n) {
+        host_rows::assign(values, 1, kernel.rows.row(row_of(n)), of_.c, of_.past_c);
+        compare(values, n);
+      }
+    }
+
+    [[nodiscard]] found operator[](index_t j) const {
+      return {best_[j - of_.c], of_.r + numbers_[j - of_.c]};
+    }
+
+   private:
+    void compare_short(const extremum_kernel& kernel, index_t group) {
+      const auto compare_block = [&](const auto& row, flat_block& block) {
+        auto* const all = block.take<value_type>();
+        host_rows::assign(all, 1, row, 0, block.size());
+        for (index_t i = 0; i < block.rows; ++i)
+          compare(all + i * block.columns, block.first - group + i);
+      };
+      kernel.short_on_host.for_each(kernel.rows, group + of_.r + 1, group + of_.past_r,
+                                    compare_block);
+    }
+
+    void compare(const value_type* with, index_t n) {
+      const auto number = static_cast<std::int32_t>(n - of_.r);
+      for (index_t j = 0; j < of_.past_c - of_.c; ++j) {
+        const bool better = Before{}(with[j], best_[j]);
+        best_[j] = better ? with[j] : best_[j];
+        numbers_[j] = better ? number : numbers_[j];
+      }
+    }
+
+    range of_;
+    value_type best_[columns_of_piece];
+    std::int32_t numbers_[columns_of_piece] = {};
+  };
+
   TOPOS_HOST_BRANCH
   template <class Team>
   KOKKOS_FUNCTION void down_columns(const Team& team, index_t i) const {
@@ -203,42 +250,15 @@ struct extremum_kernel : reduction_pieces {
         partial[j] = best;
       }
     };
-    const auto row = [&](index_t n) { return rows.row(row_of(at.group, n, at.t)); };
     if constexpr (Team::on_host) {
-      value_type best[columns_of_piece];
-      value_type values[columns_of_piece];
-      std::int32_t numbers[columns_of_piece] = {};
-      const index_t width = of.past_c - of.c;
-      const auto compare = [&](const value_type* with, index_t n) {
-        const auto number = static_cast<std::int32_t>(n - of.r);
-        for (index_t j = 0; j < width; ++j) {
-          const bool better = Before{}(with[j], best[j]);
-          best[j] = better ? with[j] : best[j];
-          numbers[j] = better ? number : numbers[j];
-        }
-      };
-      host_rows::assign(best, 1, row(of.r), of.c, of.past_c);
-      if (short_on_host.any() && inner == 1) {
-        const index_t group = row_of(at.group, 0, 0);
-        short_on_host.for_each(rows, group + of.r + 1, group + of.past_r,
-                               [&](const auto& made, flat_block& block) {
-                                 auto* const all = block.take<value_type>();
-                                 host_rows::assign(all, 1, made, 0, block.size());
-                                 for (index_t i = 0; i < block.rows; ++i)
-                                   compare(all + i * columns, block.first - group + i);
-                               });
-      } else {
-        for (index_t n = of.r + 1; n < of.past_r; ++n) {
-          host_rows::assign(values, 1, row(n), of.c, of.past_c);
-          compare(values, n);
-        }
-      }
-      for (index_t j = of.c; j < of.past_c; ++j) put(j, {best[j - of.c], of.r + numbers[j - of.c]});
+      const host_columns best(*this, at);
+      for (index_t j = of.c; j < of.past_c; ++j) put(j, best[j]);
     } else {
       Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), of.c, of.past_c), [&](index_t j) {
-        found best{row(of.r)[j], of.r};
+        const index_t first = row_of(at.group, 0, at.t);
+        found best{rows.row(first + of.r * inner)[j], of.r};
         for (index_t n = of.r + 1; n < of.past_r; ++n) {
-          const value_type value = row(n)[j];
+          const value_type value = rows.row(first + n * inner)[j];
           if (Before{}(value, best.value)) best = {value, n};
         }
         put(j, best);

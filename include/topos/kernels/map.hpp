@@ -62,7 +62,7 @@ struct map_kernel {
   Rows rows;
   tiling tiles;
   bool past_caches;
-  short_rows short_on_host;
+  short_rows short_on_host;  // none elsewhere
 
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team& team, index_t i) const {
@@ -82,8 +82,7 @@ struct map_kernel {
                            index_t past_c) const {
     if constexpr (Team::on_host) {
       if (short_on_host.any()) {
-        short_on_host.for_each(
-            rows, r, past_r, [&](const auto& row, flat_block& block) { assign_block(row, block); });
+        assign_short(r, past_r);
       } else {
         for (; r < past_r; ++r)
           assign_row(target.elements.data + target.start(r) + c * target.step, target.step,
@@ -112,6 +111,11 @@ struct map_kernel {
       host_rows::assign_past_caches(to, step, row, c, past_c);
     else
       host_rows::assign(to, step, row, c, past_c);
+  }
+
+  void assign_short(index_t r, index_t past_r) const {
+    short_on_host.for_each(rows, r, past_r,
+                           [&](const auto& row, flat_block& block) { assign_block(row, block); });
   }
 
   // Short rows as one, straight to where they go if that lies flat.

@@ -28,7 +28,7 @@ struct piece_sort_kernel {
   T* values;                        // or null
   std::int64_t* numbers;            // or null
   const std::int64_t* row_numbers;  // those of the columns; null: their own
-  short_rows short_on_host;         // on the host
+  short_rows short_on_host;         // none elsewhere
 
   /// Has rows of few elements sorted some at once; on the host.
   void sort_short_rows() {
@@ -80,23 +80,26 @@ struct piece_sort_kernel {
   template <class Team>
   KOKKOS_FUNCTION bool sort_together(const Team& team, index_t i) const {
     if constexpr (Team::on_host) {
-      if (!short_on_host.any()) return false;
       const index_t first = i * of_item();
-      const index_t past = std::min(first + of_item(), count);
-      short_on_host.for_each(rows, first, past, [&](const auto& row, flat_block& block) {
-        auto* keys = block.take<key>();
-        auto* own = block.take<number>();
-        host_rows::assign(keys, 1, row, 0, block.size());
-        for (index_t k = 0; k < block.rows; ++k, keys += columns, own += columns) {
-          std::iota(own, own + columns, 0);
-          sort_few(keyed<key, number>{keys, numbers == nullptr ? nullptr : own}, columns);
-          write(team, keys, own, block.first + k, 0, std::min(columns, kept));
-        }
-      });
-      return true;
+      if (short_on_host.any()) sort_blocks(team, first, std::min(first + of_item(), count));
+      return short_on_host.any();
     } else {
       return false;
     }
+  }
+
+  template <class Team>
+  void sort_blocks(const Team& team, index_t first, index_t past) const {
+    short_on_host.for_each(rows, first, past, [&](const auto& row, flat_block& block) {
+      auto* keys = block.take<key>();
+      auto* own = block.take<number>();
+      host_rows::assign(keys, 1, row, 0, block.size());
+      for (index_t k = 0; k < block.rows; ++k, keys += columns, own += columns) {
+        std::iota(own, own + columns, 0);
+        sort_few(keyed<key, number>{keys, numbers == nullptr ? nullptr : own}, columns);
+        write(team, keys, own, block.first + k, 0, std::min(columns, kept));
+      }
+    });
   }
 
   // The keys of n columns; on the host only those that may be kept, where these are few. Says how

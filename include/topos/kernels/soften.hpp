@@ -44,7 +44,7 @@ struct soften_kernel {
   index_t count;
   index_t columns;
   bool log;
-  short_rows short_on_host;
+  short_rows short_on_host;  // none elsewhere
 
   /// Has short rows computed some at once; on the host.
   void compute_short_rows() {
@@ -124,13 +124,16 @@ struct soften_kernel {
   template <class Team>
   KOKKOS_FUNCTION bool soften_short(const Team& /*team*/, index_t first, index_t last) const {
     if constexpr (Team::on_host) {
-      if (!short_on_host.any()) return false;
-      short_on_host.for_each(rows, first, last,
-                             [&](const auto& row, flat_block& block) { soften_block(row, block); });
-      return true;
+      if (short_on_host.any()) soften_blocks(first, last);
+      return short_on_host.any();
     } else {
       return false;
     }
+  }
+
+  void soften_blocks(index_t first, index_t last) const {
+    short_on_host.for_each(rows, first, last,
+                           [&](const auto& row, flat_block& block) { soften_block(row, block); });
   }
 
   template <class Row>
