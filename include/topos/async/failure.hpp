@@ -7,12 +7,13 @@
 #include <new>
 #include <optional>
 #include <topos/core/error.hpp>
+#include <topos/core/visibility.hpp>
 #include <utility>
 
 namespace topos::detail {
 
 /// An exception that is no topos::error, with its origin: what a buffer is poisoned with then.
-struct foreign_failure {
+struct TOPOS_SHARED foreign_failure {
   std::exception_ptr failure;
   failure_origin origin;
 };

@@ -17,6 +17,7 @@
 #include <topos/backend/host.hpp>
 #include <topos/core/error.hpp>
 #include <topos/core/spinner.hpp>
+#include <topos/core/visibility.hpp>
 #include <topos/device/runtime.hpp>
 #include <utility>
 
@@ -148,7 +149,7 @@ class host_worker {
   [[nodiscard]] static bool works_here() noexcept { return working(); }
 
  private:
-  [[nodiscard]] static bool& working() noexcept {
+  [[nodiscard]] TOPOS_SHARED static bool& working() noexcept {
     thread_local bool is = false;
     return is;
   }

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <source_location>
 #include <topos/async/work_queue.hpp>
+#include <topos/core/visibility.hpp>
 #include <topos/memory/pool.hpp>
 #include <tuple>
 #include <utility>
@@ -22,7 +23,7 @@ namespace topos::detail {
 /// Makes queues when they are asked for, finds them by their tickets, and ends them with Kokkos.
 class queues {
  public:
-  [[nodiscard]] static queues& all() {
+  [[nodiscard]] TOPOS_SHARED static queues& all() {
     static queues& registry = *new queues;  // never destroyed: see pool_of
     return registry;
   }
@@ -359,7 +360,7 @@ struct chosen_queue {
 };
 
 /// The innermost choice of this thread.
-[[nodiscard]] inline const chosen_queue*& chosen() noexcept {
+[[nodiscard]] TOPOS_SHARED inline const chosen_queue*& chosen() noexcept {
   thread_local const chosen_queue* innermost = nullptr;
   return innermost;
 }

@@ -18,6 +18,7 @@
 #include <topos/async/ticket.hpp>
 #include <topos/async/work.hpp>
 #include <topos/backend/backend.hpp>
+#include <topos/core/visibility.hpp>
 #include <topos/device/runtime.hpp>
 #include <topos/memory/buffer.hpp>
 #include <utility>
@@ -29,7 +30,7 @@ namespace topos::detail {
 inline constexpr index_t always_queued = std::numeric_limits<index_t>::max();
 
 /// Whether this thread runs its CPU work itself: see in_place_scope.
-[[nodiscard]] inline int& in_place_scopes() noexcept {
+[[nodiscard]] TOPOS_SHARED inline int& in_place_scopes() noexcept {
   thread_local int scopes = 0;
   return scopes;
 }

@@ -11,6 +11,7 @@
 #include <thread>
 #include <topos/core/config.hpp>
 #include <topos/core/spinner.hpp>
+#include <topos/core/visibility.hpp>
 #include <utility>
 #include <vector>
 
@@ -129,7 +130,7 @@ class crew {
 
  private:
   // Of which crew's job this thread runs a part.
-  [[nodiscard]] static const crew*& current() noexcept {
+  [[nodiscard]] TOPOS_SHARED static const crew*& current() noexcept {
     thread_local const crew* working = nullptr;
     return working;
   }

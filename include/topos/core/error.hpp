@@ -9,6 +9,7 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <topos/core/visibility.hpp>
 #include <utility>
 
 namespace topos {
@@ -25,7 +26,7 @@ struct failure_origin {
 /// << to a stream, with more arguments than are counted, and of what was moved from. Where it is an
 /// executor that fails, or a library in queued work, it is a line of topos' own: `origin()` has the
 /// call of the latter.
-class error : public std::runtime_error {
+class TOPOS_SHARED error : public std::runtime_error {
  public:
   explicit error(const std::string& message,
                  std::source_location where = std::source_location::current())
@@ -61,70 +62,70 @@ class error : public std::runtime_error {
 // Each constructor is written out: nvcc 13 breaks off where one with such a default is inherited.
 
 /// A device string or index that names nothing, or nothing that is here.
-struct invalid_device : error {
+struct TOPOS_SHARED invalid_device : error {
   explicit invalid_device(const std::string& message,
                           std::source_location where = std::source_location::current())
       : error(message, where) {}
 };
 
 /// Operands of one operation live on different devices.
-struct device_mismatch : error {
+struct TOPOS_SHARED device_mismatch : error {
   explicit device_mismatch(const std::string& message,
                            std::source_location where = std::source_location::current())
       : error(message, where) {}
 };
 
 /// Shapes that do not fit the operation or each other.
-struct shape_mismatch : error {
+struct TOPOS_SHARED shape_mismatch : error {
   explicit shape_mismatch(const std::string& message,
                           std::source_location where = std::source_location::current())
       : error(message, where) {}
 };
 
 /// Elements of another type than the one asked for.
-struct dtype_mismatch : error {
+struct TOPOS_SHARED dtype_mismatch : error {
   explicit dtype_mismatch(const std::string& message,
                           std::source_location where = std::source_location::current())
       : error(message, where) {}
 };
 
 /// An argument whose value is not among those allowed.
-struct invalid_argument : error {
+struct TOPOS_SHARED invalid_argument : error {
   explicit invalid_argument(const std::string& message,
                             std::source_location where = std::source_location::current())
       : error(message, where) {}
 };
 
 /// An index, axis or offset outside of what it indexes.
-struct out_of_range : error {
+struct TOPOS_SHARED out_of_range : error {
   explicit out_of_range(const std::string& message,
                         std::source_location where = std::source_location::current())
       : error(message, where) {}
 };
 
 /// A device has no memory left for what was asked.
-struct out_of_memory : error {
+struct TOPOS_SHARED out_of_memory : error {
   explicit out_of_memory(const std::string& message,
                          std::source_location where = std::source_location::current())
       : error(message, where) {}
 };
 
 /// The build or the device lacks what was asked for.
-struct not_supported : error {
+struct TOPOS_SHARED not_supported : error {
   explicit not_supported(const std::string& message,
                          std::source_location where = std::source_location::current())
       : error(message, where) {}
 };
 
 /// A file that cannot be read or written, or whose content is not what its format says.
-struct io_error : error {
+struct TOPOS_SHARED io_error : error {
   explicit io_error(const std::string& message,
                     std::source_location where = std::source_location::current())
       : error(message, where) {}
 };
 
 /// A call into a vendor's library failed; the message holds its own words.
-struct backend_error : error {
+struct TOPOS_SHARED backend_error : error {
   explicit backend_error(const std::string& message,
                          std::source_location where = std::source_location::current())
       : error(message, where) {}
@@ -133,14 +134,14 @@ struct backend_error : error {
 /// A device that can do no more work, as a GPU whose kernel has failed: all that it is asked for
 /// fails. A model may throw it, too: an executor's replica takes no further part then, and its
 /// batch is run by the others, or fails if it was asked to stop.
-struct device_lost : backend_error {
+struct TOPOS_SHARED device_lost : backend_error {
   explicit device_lost(const std::string& message,
                        std::source_location where = std::source_location::current())
       : backend_error(message, where) {}
 };
 
 /// topos was used before `runtime` was made or after it ended.
-struct runtime_not_started : error {
+struct TOPOS_SHARED runtime_not_started : error {
   explicit runtime_not_started(const std::string& message,
                                std::source_location where = std::source_location::current())
       : error(message, where) {}

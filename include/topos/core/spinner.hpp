@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <thread>
+#include <topos/core/visibility.hpp>
 
 namespace topos::detail {
 
@@ -66,7 +67,7 @@ class spinner {
     turn(const turn&) = delete;
     turn& operator=(const turn&) = delete;
 
-    static std::atomic<int>& places() noexcept {
+    TOPOS_SHARED static std::atomic<int>& places() noexcept {
       static std::atomic<int> left = [] {
         const auto cores = static_cast<int>(std::thread::hardware_concurrency());
         return cores > 1 ? cores : 0;

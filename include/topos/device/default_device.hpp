@@ -3,13 +3,14 @@
 
 /// Where new tensors go when nobody says so.
 
+#include <topos/core/visibility.hpp>
 #include <topos/device/device.hpp>
 
 namespace topos {
 
 namespace detail {
 
-[[nodiscard]] inline device& current_default_device() noexcept {
+[[nodiscard]] TOPOS_SHARED inline device& current_default_device() noexcept {
   thread_local device current;
   return current;
 }

@@ -13,6 +13,7 @@
 #include <topos/backend/host.hpp>
 #include <topos/core/config.hpp>
 #include <topos/core/error.hpp>
+#include <topos/core/visibility.hpp>
 #include <utility>
 
 namespace topos {
@@ -20,7 +21,7 @@ namespace topos {
 namespace detail {
 
 /// True in a process that was forked from one where topos had started threads: a copy without them.
-[[nodiscard]] inline std::atomic<bool>& forked() noexcept {
+[[nodiscard]] TOPOS_SHARED inline std::atomic<bool>& forked() noexcept {
   static std::atomic<bool> is{false};
   return is;
 }
@@ -32,7 +33,7 @@ inline void note_forks() {
 }
 
 /// True once the queues have ended, which they do before Kokkos.
-[[nodiscard]] inline std::atomic<bool>& ended() noexcept {
+[[nodiscard]] TOPOS_SHARED inline std::atomic<bool>& ended() noexcept {
   static std::atomic<bool> is{false};
   return is;
 }
@@ -94,7 +95,7 @@ inline void require_unforked(std::source_location where = std::source_location::
 
 /// Has Kokkos call `hook` when it ends, before those that asked for it earlier. May be called from
 /// any thread, which Kokkos' own function may not.
-inline void at_end(std::function<void()> hook) {
+TOPOS_SHARED inline void at_end(std::function<void()> hook) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
   Kokkos::push_finalize_hook(std::move(hook));

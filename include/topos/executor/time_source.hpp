@@ -8,6 +8,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <topos/core/visibility.hpp>
 #include <utility>
 #include <vector>
 
@@ -45,7 +46,7 @@ class steady_time final : public time_source {
   }
 
   /// The one that is used where none is given.
-  [[nodiscard]] static const steady_time& instance() noexcept {
+  [[nodiscard]] TOPOS_SHARED static const steady_time& instance() noexcept {
     static const steady_time& only = *new steady_time;  // executors may outlive main
     return only;
   }

@@ -20,6 +20,7 @@
 #include <map>
 #include <mutex>
 #include <source_location>
+#include <topos/core/visibility.hpp>
 #include <topos/device/device.hpp>
 #include <topos/device/runtime.hpp>
 #include <topos/memory/memory_stats.hpp>
@@ -196,7 +197,7 @@ class pool {
 /// The pools of all devices; they outlive every tensor, static ones too.
 class pools {
  public:
-  [[nodiscard]] static pools& all() {
+  [[nodiscard]] TOPOS_SHARED static pools& all() {
     static pools& registry = *new pools;  // never destroyed: tensors may outlive main
     return registry;
   }

@@ -9,6 +9,7 @@
 #include <source_location>
 #include <string>
 #include <topos/core/error.hpp>
+#include <topos/core/visibility.hpp>
 #include <topos/device/device.hpp>
 
 namespace topos {
@@ -17,7 +18,7 @@ namespace topos {
 enum class transfer : std::uint8_t { allow, log, disallow };
 
 /// A copy between devices that a transfer_guard forbids.
-struct transfer_forbidden : error {
+struct TOPOS_SHARED transfer_forbidden : error {
   explicit transfer_forbidden(const std::string& message,
                               std::source_location where = std::source_location::current())
       : error(message, where) {}
@@ -55,7 +56,7 @@ class [[nodiscard]] transfer_guard {
   }
 
  private:
-  [[nodiscard]] static transfer_guard*& innermost() noexcept {
+  [[nodiscard]] TOPOS_SHARED static transfer_guard*& innermost() noexcept {
     thread_local transfer_guard* guard = nullptr;
     return guard;
   }

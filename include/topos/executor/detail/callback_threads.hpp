@@ -10,6 +10,7 @@
 #include <new>
 #include <stop_token>
 #include <thread>
+#include <topos/core/visibility.hpp>
 #include <utility>
 
 namespace topos::detail {
@@ -35,7 +36,7 @@ struct continuation {
 /// one that blocks.
 class callback_threads {
  public:
-  [[nodiscard]] static callback_threads& all() {
+  [[nodiscard]] TOPOS_SHARED static callback_threads& all() {
     // Never destroyed: its threads end with the program.
     static callback_threads& threads = *new callback_threads;
     return threads;

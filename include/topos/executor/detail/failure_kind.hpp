@@ -8,19 +8,20 @@
 #include <source_location>
 #include <string>
 #include <topos/core/error.hpp>
+#include <topos/core/visibility.hpp>
 #include <topos/executor/errors.hpp>
 
 namespace topos::detail {
 
 /// A function that did not return one result for each item.
-struct miscounted : error {
+struct TOPOS_SHARED miscounted : error {
   explicit miscounted(const std::string& message,
                       std::source_location where = std::source_location::current())
       : error(message, where) {}
 };
 
 /// The same of tensors: a row for each item.
-struct misshapen : shape_mismatch {
+struct TOPOS_SHARED misshapen : shape_mismatch {
   explicit misshapen(const std::string& message,
                      std::source_location where = std::source_location::current())
       : shape_mismatch(message, where) {}

@@ -12,6 +12,7 @@
 #include <topos/async/host_worker.hpp>
 #include <topos/core/error.hpp>
 #include <topos/core/spinner.hpp>
+#include <topos/core/visibility.hpp>
 #include <topos/executor/detail/callback_threads.hpp>
 #include <topos/executor/detail/parking_place.hpp>
 #include <utility>
@@ -50,7 +51,7 @@ class result_maker {
   ~result_maker() = default;
 
  private:
-  [[nodiscard]] static place& here_now() noexcept {
+  [[nodiscard]] TOPOS_SHARED static place& here_now() noexcept {
     thread_local place is;
     return is;
   }

@@ -8,6 +8,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
+#include <topos/core/visibility.hpp>
 
 namespace topos::detail {
 
@@ -17,7 +18,7 @@ namespace topos::detail {
 class alignas(64) parking_place {
  public:
   /// Those that wait for other addresses may sleep there too.
-  [[nodiscard]] static parking_place& of(const void* address) {
+  [[nodiscard]] TOPOS_SHARED static parking_place& of(const void* address) {
     // Never destroyed: static objects may wait, too.
     static auto& all = *new std::array<parking_place, 64>;
     // Of objects a power of two apart, too: Knuth's multiplicative hashing, by the golden ratio.

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <topos/backend/backend.hpp>
+#include <topos/core/visibility.hpp>
 #include <topos/memory/buffer.hpp>
 #include <topos/memory/pool.hpp>
 #include <vector>
@@ -22,7 +23,7 @@ class pinned_memory {
   /// Buffers of more bytes are not pinned: what is pinned the system cannot use otherwise.
   static constexpr std::size_t largest = std::size_t{256} << 20;
 
-  [[nodiscard]] static pinned_memory& all() {
+  [[nodiscard]] TOPOS_SHARED static pinned_memory& all() {
     static pinned_memory& cache = *new pinned_memory;  // never destroyed: see pool_of
     return cache;
   }
