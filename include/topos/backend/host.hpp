@@ -312,15 +312,22 @@ class host::stream {
 };
 
 /// While it lives, libraries that thread by OpenMP run on the calling thread alone, if the stream
-/// they are called for does.
+/// they are called for does, and else on exactly as many threads as OpenMP names. oneDNN takes that
+/// for granted, and OpenMP does not where it may choose itself (`OMP_DYNAMIC`) or is given a limit
+/// (`OMP_THREAD_LIMIT`).
 class host::thread_limit {
  public:
 #ifdef _OPENMP
-  explicit thread_limit(const stream& s) : before_(s.in_place() ? omp_get_max_threads() : 0) {
-    if (before_ > 1) omp_set_num_threads(1);
+  explicit thread_limit(const stream& s)
+      : before_(omp_get_max_threads()),
+        now_(s.in_place() ? 1 : std::min(before_, omp_get_thread_limit())),
+        chooses_(now_ > 1 && omp_get_dynamic() != 0) {
+    if (now_ != before_) omp_set_num_threads(now_);
+    if (chooses_) omp_set_dynamic(0);
   }
   ~thread_limit() {
-    if (before_ > 1) omp_set_num_threads(before_);
+    if (now_ != before_) omp_set_num_threads(before_);
+    if (chooses_) omp_set_dynamic(1);
   }
 #else
   explicit thread_limit(const stream& /*s*/) {}
@@ -330,7 +337,9 @@ class host::thread_limit {
 
  private:
 #ifdef _OPENMP
-  int before_;
+  const int before_;
+  const int now_;
+  const bool chooses_;
 #endif
 };
 

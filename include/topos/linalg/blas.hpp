@@ -32,6 +32,7 @@ struct blas_provider {
   }
 
   static void run(const backend::host::stream& stream, const weights& w, const product& p) {
+    const backend::host::thread_limit limit(stream);
     const auto m = static_cast<int>(p.m);
     const auto n = static_cast<int>(p.n);
     const auto k = static_cast<int>(p.k);

@@ -168,8 +168,9 @@ class onednn_provider {
     onednn::layout layout;
   };
 
-  static weights prepare(const backend::host::stream& /*stream*/, const buffer& w, index_t n,
+  static weights prepare(const backend::host::stream& stream, const buffer& w, index_t n,
                          index_t k) {
+    const backend::host::thread_limit limit(stream);
     // The layouts differ little with the rows of x: this is a typical batch.
     const auto typical = describe({512, n, k, false, activation::none, false},
                                   onednn::matrix(k, n, dnnl_format_tag_any));
@@ -189,6 +190,7 @@ class onednn_provider {
   }
 
   static void run(const backend::host::stream& stream, const weights& w, const product& p) {
+    const backend::host::thread_limit limit(stream);
     // A kernel is compiled for its number of rows: whole blocks and a rest need few kernels.
     const index_t rest = p.m % row_block;
     run_rows(stream, w, p, 0, p.m - rest);
@@ -203,13 +205,9 @@ class onednn_provider {
     if constexpr (std::same_as<T, float>) {
       return true;
     } else {
-      static const bool here = describe({.m = 64,
-                                         .n = 64,
-                                         .k = 64,
-                                         .a_row = 64,
-                                         .a_column = 1,
-                                         .b_row = 64,
-                                         .b_column = 1}) != nullptr;
+      constexpr matrix_product<bf16> usual{
+          .m = 64, .n = 64, .k = 64, .a_row = 64, .a_column = 1, .b_row = 64, .b_column = 1};
+      static const bool here = describe(usual) != nullptr;
       return here;
     }
   }
