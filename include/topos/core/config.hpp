@@ -15,6 +15,13 @@
     "topos launches from a worker thread, which Kokkos' Threads and HPX backends refuse: use OpenMP or Serial"
 #endif
 
+#ifndef TOPOS_ALLOW_FAST_MATH
+#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || __FINITE_MATH_ONLY__ + 0
+#error \
+    "topos needs IEEE arithmetic, with NaN, infinities and sums in their order: drop -ffast-math, -Ofast, -funsafe-math-optimizations and -ffinite-math-only (-fno-finite-math-only behind them is not enough), or define TOPOS_ALLOW_FAST_MATH: see docs/support.md"
+#endif
+#endif
+
 #ifndef TOPOS_HAS_XSIMD
 #define TOPOS_HAS_XSIMD 0
 #endif
