@@ -28,8 +28,9 @@ endfunction()
 function(topos_mend_cuda13 target scope version devices)
   string(TOUPPER "${devices}" devices)
   if("CUDA" IN_LIST devices AND version AND version VERSION_LESS 4.7.1)
+    set(header "${PROJECT_SOURCE_DIR}/cmake/kokkos_cuda13_compat.hpp")
     target_compile_options(
-      ${target} ${scope} "$<BUILD_INTERFACE:SHELL:-include ${PROJECT_SOURCE_DIR}/cmake/kokkos_cuda13_compat.hpp>"
+      ${target} ${scope} "$<BUILD_INTERFACE:$<$<COMPILE_LANGUAGE:CXX,CUDA>:SHELL:-include \"${header}\">>"
     )
   endif()
 endfunction()

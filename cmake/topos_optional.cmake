@@ -101,6 +101,9 @@ CblasNoTrans, 1, 1, 1, 1.0f, &a, 1, &b, 1, 0.0f, &c, 1); return c == 1.0f ? 0 : 
       set(version "${CMAKE_MATCH_1}")
     endif()
   endif()
+  if(NOT version) # of a BLAS that does not say which it is
+    set(version "${TOPOS_CBLAS_LIBRARY}")
+  endif()
   topos_optional_target(cblas "${TOPOS_CBLAS_INCLUDE_DIR}" "${TOPOS_CBLAS_LIBRARY}")
   set(topos_cblas_version "${version}" PARENT_SCOPE)
 endfunction()
