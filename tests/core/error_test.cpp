@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <locale>
 #include <source_location>
 #include <stdexcept>
 #include <string>
@@ -56,6 +57,36 @@ TEST(error, keeps_the_line_it_is_given) {
 
 TEST(concat, joins_whatever_can_be_streamed) {
   EXPECT_EQ(topos::detail::concat("a ", 1, ' ', 2.5, std::string_view(" b")), "a 1 2.5 b");
+}
+
+// As many a locale writes numbers, with groups of a single digit.
+struct grouped : std::numpunct<char> {
+  [[nodiscard]] char do_thousands_sep() const override { return '.'; }
+  [[nodiscard]] char do_decimal_point() const override { return ','; }
+  [[nodiscard]] std::string do_grouping() const override { return "\1"; }
+};
+
+class program_with_a_locale : public testing::Test {
+ protected:
+  program_with_a_locale()
+      : before_(std::locale::global(std::locale(std::locale::classic(), new grouped))) {}
+  ~program_with_a_locale() override { std::locale::global(before_); }
+
+ private:
+  std::locale before_;
+};
+
+TEST_F(program_with_a_locale, gets_messages_without_it) {
+  EXPECT_EQ(topos::detail::concat("cuda:", 12345, ' ', 2.5), "cuda:12345 2.5");
+}
+
+TEST_F(program_with_a_locale, gets_origins_without_it) {
+  topos::error e("failed");
+  const auto where = std::source_location::current();
+
+  e.set_origin({"sum", where});
+
+  EXPECT_TRUE(std::string_view(e.what()).ends_with(":" + std::to_string(where.line())));
 }
 
 }  // namespace error_test

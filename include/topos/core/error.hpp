@@ -3,6 +3,7 @@
 
 /// The errors of topos: one hierarchy, each with the place in the user's source that it is about.
 
+#include <locale>
 #include <memory>
 #include <optional>
 #include <source_location>
@@ -45,11 +46,13 @@ class TOPOS_SHARED error : public std::runtime_error {
   /// Adds the queued operation that failed with this to the message; the first one stays.
   void set_origin(const failure_origin& from) {
     if (origin_) return;
-    std::ostringstream text;
-    text << std::runtime_error::what() << ", while computing " << from.operation;
-    if (from.where.line() != 0)
-      text << " enqueued at " << from.where.file_name() << ':' << from.where.line();
-    message_ = std::make_shared<const std::string>(std::move(text).str());
+    std::string text = std::runtime_error::what();
+    text.append(", while computing ").append(from.operation);
+    if (from.where.line() != 0) {
+      text.append(" enqueued at ").append(from.where.file_name());
+      text.append(":").append(std::to_string(from.where.line()));
+    }
+    message_ = std::make_shared<const std::string>(std::move(text));
     origin_ = from;
   }
 
@@ -149,10 +152,11 @@ struct TOPOS_SHARED runtime_not_started : error {
 
 namespace detail {
 
-/// Joins what can be streamed into one string, for messages.
+/// Joins what can be streamed into one string, for messages: the same in every locale.
 template <class... Parts>
 [[nodiscard]] std::string concat(const Parts&... parts) {
   std::ostringstream stream;
+  stream.imbue(std::locale::classic());
   (stream << ... << parts);
   return std::move(stream).str();
 }

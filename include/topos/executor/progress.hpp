@@ -7,11 +7,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -109,9 +111,12 @@ class progress {
     const std::chrono::duration<double> elapsed = now - started_;
     const auto seconds = static_cast<std::size_t>(elapsed.count());
     const double rate = elapsed.count() > 0 ? static_cast<double>(done_) / elapsed.count() : 0.0;
-    char number[40];
-    std::snprintf(number, sizeof number, " %.1f step/s ", rate);
-    const std::string head = detail::concat(' ', clock(seconds), number);
+    char number[40];  // with a point in every locale
+    const char* const past =
+        std::to_chars(std::begin(number), std::end(number), rate, std::chars_format::fixed, 1).ptr;
+    const std::string head = detail::concat(
+        ' ', clock(seconds), ' ', std::string_view(number, static_cast<std::size_t>(past - number)),
+        " step/s ");
     if (finished_) return detail::concat(head, plural(done_, "step"), " done in ", words(seconds));
     if (!total_) return detail::concat(head, plural(done_, "step"));
     std::string text = detail::concat(head, done_, '/', plural(*total_, "step"));
