@@ -157,6 +157,8 @@ inline auto reduce_short(const Op& op, const Row& row, index_t first, index_t la
   constexpr index_t width = Row::width;
   typename Row::value_type values[std::max(short_row, width) + width];
   const index_t count = last - first;
+  // A row has an element: else g++ warns that values may be read before they are written.
+  if (count < 1) __builtin_unreachable();
   for (index_t j = 0; j < count; j += width) {
     store_lanes(values + j,
                 by_itself<Row>(row.lanes(first + j, count - j < width ? count - j : width)));

@@ -62,12 +62,14 @@ template <std::size_t Rank, std::size_t N>
 template <std::size_t To, std::size_t Rank>
 [[nodiscard]] shape<To> shape_after(const shape<Rank>& extents, const axis_set<Rank>& set) {
   shape<To> result{};
-  std::size_t to = 0;
-  for (std::size_t axis = 0; axis != Rank; ++axis) {
-    if (!set[axis])
-      result[to++] = extents[axis];
-    else if (To == Rank)
-      result[to++] = 1;
+  if constexpr (To != 0) {
+    std::size_t to = 0;
+    for (std::size_t axis = 0; axis != Rank; ++axis) {
+      if (!set[axis])
+        result[to++] = extents[axis];
+      else if (To == Rank)
+        result[to++] = 1;
+    }
   }
   return result;
 }
