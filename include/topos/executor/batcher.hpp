@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <stop_token>
 #include <topos/executor/detail/batch_function.hpp>
@@ -64,17 +63,19 @@ class batcher : public detail::executor_core {
                  const std::stop_token& stop, detail::batch_results<Out>& to) {
           detail::call_batch(*shared, batch, parameters, stop, to);
         });
-    threads_.emplace(schedule_, options, [shared](device, std::size_t, const auto& serve) {
-      if constexpr (detail::warms_up<F>) shared->warm_up();
-      serve();
-    });
+    threads_ = std::make_unique<detail::replica_threads>(
+        schedule_, options,
+        [shared](device, std::size_t, const auto& serve) {
+          if constexpr (detail::warms_up<F>) shared->warm_up();
+          serve();
+        },
+        [queue = queue_] { queue->close(); });
   }
 
-  /// Ends all work that was submitted, then its threads.
-  ~batcher() {
-    threads_.reset();
-    queue_->close();
-  }
+  /// Ends all work that was submitted, then its threads. Blocks until then, but where an item, a
+  /// result or a model has the last of it and ends on one of these threads: then they go on to the
+  /// end of the work by themselves, for which `options.time` and the runtime must be there yet.
+  ~batcher() { detail::replica_threads::end(std::move(threads_)); }
 
   batcher(const batcher&) = delete;
   batcher& operator=(const batcher&) = delete;
@@ -110,7 +111,7 @@ class batcher : public detail::executor_core {
   using queue = detail::batch_runner<In, Out, Parameters>;
 
   std::shared_ptr<queue> queue_;
-  std::optional<detail::replica_threads> threads_;
+  std::unique_ptr<detail::replica_threads> threads_;
 };
 
 }  // namespace topos

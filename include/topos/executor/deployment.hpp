@@ -70,27 +70,29 @@ class deployment : public detail::executor_core {
              const std::map<std::string, executor_options, std::less<>>& each = {})
       : executor_core((detail::check(options), *options.time),
                       options.devices.size() * options.replicas),
-        models_(options.devices.size() * options.replicas),
+        models_(std::make_shared<models>(options.devices.size() * options.replicas)),
         queues_(make_queue<Endpoints>(options, each)...) {
     for (const auto& [name, own] : each) {
       detail::check(own);
       if (detail::find_endpoint<Endpoints...>(name) == sizeof...(Endpoints)) throw unknown(name);
     }
-    threads_.emplace(
+    threads_ = std::make_unique<detail::replica_threads>(
         schedule_, options,
-        [this, factory = std::move(factory)](device place, std::size_t replica, const auto& serve) {
+        [all = models_, factory = std::move(factory)](device place, std::size_t replica,
+                                                      const auto& serve) {
           const std::unique_ptr<Model> model = make(factory, place);
-          models_[replica] = model.get();
+          (*all)[replica] = model.get();
           if constexpr (detail::warms_up<Model>) model->warm_up();
           serve();
-        });
+        },
+        [queues = queues_] { std::apply([](auto&... each) { (each->close(), ...); }, queues); });
   }
 
-  /// Ends all work that was submitted, then the models and their threads.
-  ~deployment() {
-    threads_.reset();
-    std::apply([](auto&... each) { (each->close(), ...); }, queues_);
-  }
+  /// Ends all work that was submitted, then the models and their threads. Blocks until then, but
+  /// where an item, a result or a model has the last of it and ends on one of these threads: then
+  /// they go on to the end of the work by themselves, for which `options.time` and the runtime must
+  /// be there yet.
+  ~deployment() { detail::replica_threads::end(std::move(threads_)); }
 
   deployment(const deployment&) = delete;
   deployment& operator=(const deployment&) = delete;
@@ -171,9 +173,10 @@ class deployment : public detail::executor_core {
   }
 
   /// How many instances of the model there are.
-  [[nodiscard]] std::size_t replicas() const noexcept { return models_.size(); }
+  [[nodiscard]] std::size_t replicas() const noexcept { return models_->size(); }
 
  private:
+  using models = std::vector<Model*>;  // each written and read by its replica's thread alone
   template <class Endpoint>
   using queue_type = detail::batch_runner<typename Endpoint::in, typename Endpoint::out,
                                           typename Endpoint::parameters>;
@@ -203,12 +206,12 @@ class deployment : public detail::executor_core {
     if constexpr (!std::is_null_pointer_v<std::remove_cv_t<decltype(Endpoint::cost)>>)
       cost = Endpoint::cost;
     return std::make_shared<queue_type<Endpoint>>(
-        schedule_, models_.size(), own == each.end() ? options : own->second,
+        schedule_, models_->size(), own == each.end() ? options : own->second,
         std::string(Endpoint::name()), std::move(cost),
         detail::can_stop<bound<Endpoint>, in, out, parameters>,
-        [this](std::size_t replica, std::span<const in> batch, const parameters& further,
-               const std::stop_token& stop, detail::batch_results<out>& to) {
-          bound<Endpoint> function{models_[replica]};
+        [all = models_](std::size_t replica, std::span<const in> batch, const parameters& further,
+                        const std::stop_token& stop, detail::batch_results<out>& to) {
+          bound<Endpoint> function{(*all)[replica]};
           detail::call_batch(function, batch, further, stop, to);
         });
   }
@@ -257,9 +260,9 @@ class deployment : public detail::executor_core {
     return std::get<named<Name>::index>(queues_);
   }
 
-  std::vector<Model*> models_;  // each written and read by its replica's thread alone
+  const std::shared_ptr<models> models_;
   std::tuple<queue_of<Endpoints>...> queues_;
-  std::optional<detail::replica_threads> threads_;
+  std::unique_ptr<detail::replica_threads> threads_;
 };
 
 }  // namespace topos

@@ -66,7 +66,7 @@ struct executor_options {
   /// Nothing starts before so many items have been submitted: for tests of what is batched how. A
   /// queue that holds fewer lets them start when it is drained.
   std::size_t hold_until = 0;
-  /// Must outlive the executor.
+  /// Must outlive the executor, and the end of its work where that work destroys it.
   const time_source* time = &steady_time::instance();
 };
 

@@ -3,6 +3,7 @@
 
 /// The threads of a set of replicas.
 
+#include <algorithm>
 #include <cstddef>
 #include <exception>
 #include <functional>
@@ -23,14 +24,16 @@ namespace topos::detail {
 using replica_life =
     std::function<void(device place, std::size_t replica, const std::function<void()>& serve)>;
 
-/// Owns one thread for each replica, from construction until all work has ended.
+/// Owns one thread for each replica, from construction until all work has ended. What its threads
+/// use outlives the executor: `life` and `at_end` hold it.
 class replica_threads {
  public:
   /// Starts them; new tensors of a thread go to its device. Returns when all of them serve; where
-  /// any throws before that, ends the others and throws the exception of the first.
+  /// any throws before that, ends the others and throws the exception of the first. `at_end` is
+  /// called when all of them have ended.
   replica_threads(std::shared_ptr<schedule> work, const executor_options& options,
-                  const replica_life& life)
-      : schedule_(std::move(work)) {
+                  const replica_life& life, std::function<void()> at_end)
+      : schedule_(std::move(work)), at_end_(std::move(at_end)) {
     note_forks();
     const std::size_t count = options.devices.size() * options.replicas;
     std::vector<std::exception_ptr> failures(count);
@@ -70,12 +73,34 @@ class replica_threads {
   }
 
   /// Ends all work that was submitted, then the threads.
-  ~replica_threads() { join(); }
+  ~replica_threads() {
+    join();
+    at_end_();
+  }
+
+  /// As the destructor; on one of the threads, whose work has the last of its executor, it returns
+  /// at once, and another thread does all that.
+  static void end(std::unique_ptr<replica_threads> last) noexcept {
+    if (forked() || !last->runs_here()) return;
+    replica_threads* const own = last.release();
+    try {
+      std::thread([own] { delete own; }).detach();
+    } catch (...) {  // no thread is to be had: they stay
+    }
+  }
 
   replica_threads(const replica_threads&) = delete;
   replica_threads& operator=(const replica_threads&) = delete;
 
  private:
+  // Whether this is one of the threads that it would wait for.
+  [[nodiscard]] bool runs_here() const noexcept {
+    const auto is_this = [](const std::thread& each) {
+      return each.get_id() == std::this_thread::get_id();
+    };
+    return std::any_of(threads_.begin(), threads_.end(), is_this) || schedule_->keeps_time_here();
+  }
+
   void join() noexcept {
     if (forked()) {  // its threads are not here to end, nor what they hold
       new auto(std::move(threads_));
@@ -89,6 +114,7 @@ class replica_threads {
   }
 
   std::shared_ptr<schedule> schedule_;
+  std::function<void()> at_end_;
   std::vector<std::thread> threads_;
 };
 

@@ -13,10 +13,9 @@
 #include <mutex>
 #include <optional>
 #include <stop_token>
-#include <thread>
 #include <topos/core/error.hpp>
 #include <topos/core/spinner.hpp>
-#include <topos/executor/detail/alarms.hpp>
+#include <topos/executor/detail/deadline_clock.hpp>
 #include <topos/executor/detail/future_state.hpp>
 #include <topos/executor/detail/quick_lock.hpp>
 #include <topos/executor/detail/slots.hpp>
@@ -35,7 +34,8 @@ class schedule final : public result_maker {
  public:
   using time_point = time_source::time_point;
 
-  schedule(const time_source& time, std::size_t replicas) : time_(time), replicas_(replicas) {}
+  schedule(const time_source& time, std::size_t replicas)
+      : time_(time), clock_(time, mutex_), replicas_(replicas) {}
 
   [[nodiscard]] const time_source& time() const noexcept { return time_; }
   [[nodiscard]] std::unique_lock<std::mutex> lock() { return locked_quickly(mutex_); }
@@ -140,9 +140,7 @@ class schedule final : public result_maker {
 
   /// Has `what` expire at its time. The lock is held.
   void watch(time_point deadline, const std::shared_ptr<timed>& what) {
-    const bool is_next = deadlines_.add(deadline, what);
-    if (!clock_.joinable()) clock_ = std::thread([this] { keep_time(); });
-    if (is_next) alarm_.notify_one();
+    clock_.watch(deadline, what);
   }
 
   /// Runs batches as this replica until the schedule is stopped and no work is left, or the replica
@@ -235,14 +233,12 @@ class schedule final : public result_maker {
   }
 
   /// Ends the thread that watches deadlines; after the replicas have ended.
-  void stop_clock() noexcept {
-    {
-      const std::lock_guard guard(mutex_);
-      clock_stops_ = true;
-    }
-    alarm_.notify_all();
-    if (clock_.joinable()) clock_.join();
-    deadlines_.clear();
+  void stop_clock() noexcept { clock_.stop(); }
+
+  /// Whether this is the thread that watches deadlines.
+  [[nodiscard]] bool keeps_time_here() noexcept {
+    const auto guard = lock();
+    return clock_.runs_here();
   }
 
  private:
@@ -355,22 +351,6 @@ class schedule final : public result_maker {
     lock.lock();
   }
 
-  void keep_time() noexcept {
-    std::unique_lock lock(mutex_);
-    while (!clock_stops_) {
-      if (deadlines_.empty()) {
-        alarm_.wait(lock);
-      } else if (const time_point next = deadlines_.earliest(); next > time_.now()) {
-        time_.wait_until(lock, alarm_, next);
-      } else if (std::shared_ptr<timed> what = deadlines_.take()) {
-        lock.unlock();
-        what->expire();
-        what.reset();  // with the last of it, things of the user's may end
-        lock.lock();
-      }
-    }
-  }
-
   const time_source& time_;
   std::mutex mutex_;
   std::condition_variable work_;
@@ -378,10 +358,8 @@ class schedule final : public result_maker {
   std::condition_variable room_;
   std::condition_variable unblocked_;
   std::condition_variable ended_;
-  std::condition_variable alarm_;
   std::vector<work_lane*> lanes_;
-  alarms deadlines_;
-  std::thread clock_;
+  deadline_clock clock_;
   std::atomic<std::uint64_t> arrivals_{0};
   double virtual_time_ = 0;
   std::size_t replicas_;
@@ -393,7 +371,6 @@ class schedule final : public result_maker {
   std::size_t watched_ = 0;
   std::size_t ending_ = 0;  // what ends outside of the lock
   bool stopping_ = false;
-  bool clock_stops_ = false;
 };
 
 }  // namespace topos::detail
