@@ -9,6 +9,7 @@
 #include <set>
 #include <span>
 #include <stdexcept>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <topos/executor.hpp>
@@ -295,6 +296,25 @@ TEST_F(deployment, asks_for_parameters_without_a_default) {
   EXPECT_EQ(dep.submit<int>("/same", 3).get(), 3);
   EXPECT_THROW(static_cast<void>(dep.submit<int>("/scaled", 3)), topos::invalid_argument);
   EXPECT_EQ(dep.submit<"/scaled">(3, {.parameters = scaler::factor(2)}).get(), 6);
+}
+
+// Has no more work than to be stopped.
+struct patient {
+  explicit patient(topos::device) {}
+  std::vector<int> run(std::span<const int> batch, const std::stop_token& stop) {
+    running = true;
+    while (!stop.stop_requested()) std::this_thread::yield();
+    return std::vector<int>(batch.size());
+  }
+  static inline std::atomic<bool> running = false;
+};
+
+TEST_F(deployment, tells_an_endpoint_that_nobody_wants_its_results) {
+  topos::deployment<patient, topos::endpoint<"/run", &patient::run>> dep;
+  const auto f = dep.submit<"/run">(1);
+  while (!patient::running) std::this_thread::yield();
+  EXPECT_TRUE(f.cancel());
+  EXPECT_TRUE(dep.drain());
 }
 
 }  // namespace deployment_test

@@ -4,6 +4,7 @@
 #include <concepts>
 #include <memory>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <topos/executor/endpoint.hpp>
 #include <vector>
@@ -22,6 +23,9 @@ struct model : base {
   std::vector<float> by_vector(const std::vector<int>&) { return {}; }
   float single(std::span<const int>) { return 0; }
   std::vector<float> two(std::span<const int>, int) { return {}; }
+  std::vector<float> stops(std::span<const int>, std::stop_token) { return {}; }
+  std::vector<float> stops_by_reference(std::span<const int>, const std::stop_token&) { return {}; }
+  std::vector<float> all(std::span<const int>, const int&, const std::stop_token&) { return {}; }
   int data = 0;
 };
 
@@ -50,6 +54,12 @@ static_assert(!topos::endpoint_of<int, model>);
 
 static_assert(std::same_as<plain::in, int> && std::same_as<plain::out, float>);
 static_assert(std::same_as<inherited::in, std::string> && std::same_as<inherited::out, int>);
+
+template <auto Function>
+using parameters_of = typename topos::endpoint<"/f", Function>::parameters;
+static_assert(std::same_as<parameters_of<&model::stops>, topos::no_parameters>);
+static_assert(std::same_as<parameters_of<&model::stops_by_reference>, topos::no_parameters>);
+static_assert(std::same_as<parameters_of<&model::all>, int>);
 
 static_assert(topos::batch_item<std::unique_ptr<int>>);
 static_assert(!topos::batch_item<bool>);

@@ -35,7 +35,8 @@ struct endpoint_base {};
 ///     tensor<U, S + 1> f(const tensor<T, R + 1>& rows);
 ///
 /// each of which may take further `const Parameters&`, which are equal for all items of the batch,
-/// and last a `std::stop_token`, which is asked to stop when nobody wants its results any more.
+/// and last a `std::stop_token`, or a `const std::stop_token&`, which is asked to stop when nobody
+/// wants its results any more.
 ///
 /// The last form is for items `tensor<T, R>` with results `tensor<U, S>`: the items, wherever they
 /// are, are gathered into one tensor on the replica's device, those of each shape by themselves,

@@ -43,6 +43,8 @@ struct further_arguments<> {
 };
 template <>
 struct further_arguments<std::stop_token> : further_arguments<> {};
+template <>
+struct further_arguments<const std::stop_token&> : further_arguments<> {};
 template <class Parameters>
 struct further_arguments<const Parameters&> {
   static constexpr bool matches = true;
@@ -50,6 +52,9 @@ struct further_arguments<const Parameters&> {
 };
 template <class Parameters>
 struct further_arguments<const Parameters&, std::stop_token>
+    : further_arguments<const Parameters&> {};
+template <class Parameters>
+struct further_arguments<const Parameters&, const std::stop_token&>
     : further_arguments<const Parameters&> {};
 
 template <class Result, class... Arguments>
