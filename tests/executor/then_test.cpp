@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <coroutine>
+#include <cstddef>
 #include <exception>
+#include <future>
 #include <latch>
 #include <memory>
 #include <span>
@@ -82,6 +84,28 @@ TEST(then, may_block_without_holding_up_the_model_or_other_callbacks) {
   EXPECT_EQ(b.submit(5).then([](int n) { return n; }).get(), 10);
   hold.open();
   for (int i = 0; i < 3; ++i) EXPECT_EQ(blocked[static_cast<std::size_t>(i)].get(), 2 * i);
+}
+
+TEST(then, may_wait_for_what_follows_later_results) {
+  topos::batcher<int, int> b(twice);
+  constexpr int count = 20;
+  std::vector<std::promise<void>> called(count + 1);
+  std::vector<topos::future<int>> results;
+  for (int i = 0; i < count; ++i) {
+    results.push_back(b.submit(i).then([&, i](int n) {
+      called[static_cast<std::size_t>(i) + 1].get_future().wait();
+      called[static_cast<std::size_t>(i)].set_value();
+      return n;
+    }));
+  }
+  called[count].set_value();
+  for (int i = 0; i < count; ++i) EXPECT_EQ(results[static_cast<std::size_t>(i)].get(), 2 * i);
+}
+
+TEST(then, follows_results_that_come_one_by_one) {
+  topos::batcher<int, int> b(twice);
+  for (int i = 0; i < 2'000; ++i)
+    ASSERT_EQ(b.submit(i).then([](int n) { return n + 1; }).get(), 2 * i + 1);
 }
 
 TEST(then, may_submit_again) {

@@ -163,6 +163,10 @@ class [[nodiscard]] future {
   /// The future of `f(value)`, called once the value is there, on a thread for callbacks: it may
   /// block, throw (its future then throws the same), or submit further work. Where the value fails,
   /// `f` is not called and the new future fails likewise. This one is not valid afterwards.
+  ///
+  /// Functions of results are called one at a time, in the order of these, as long as each returns
+  /// soon; where one takes longer, others are called beside it, on further threads. One that waits
+  /// for another future's work holds a thread: a coroutine that awaits both has none.
   template <std::invocable<T> F>
   auto then(F f, std::source_location where = std::source_location::current()) && {
     using out = detail::never_void<std::invoke_result_t<F, T>>;

@@ -3,6 +3,7 @@
 
 /// The threads that run what is to happen after a result.
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -31,9 +32,9 @@ struct continuation {
   ~continuation() = default;
 };
 
-/// Runs continuations in the order of their coming, one after the other; where one does not return,
-/// a further thread goes on with the rest. So that neither a model nor another's callback waits for
-/// one that blocks.
+/// Runs continuations in the order of their coming, one after the other; where one does not return
+/// soon, a further thread goes on with the rest. So that neither a model nor another's callback
+/// waits for one that blocks.
 class callback_threads {
  public:
   [[nodiscard]] TOPOS_SHARED static callback_threads& all() {
@@ -45,14 +46,19 @@ class callback_threads {
   /// Runs it soon, on another thread; on this one where no thread is to be had.
   void post(continuation& c) noexcept {
     bool enough = true;
+    bool call = false;
     {
       const std::lock_guard guard(mutex_);
       c.next = nullptr;
       (last_ == nullptr ? first_ : last_->next) = &c;
       last_ = &c;
-      if (idle_ == 0) enough = start();
+      // A new one looks by itself, and who watches looks again.
+      if (idle_ == 0)
+        enough = start();
+      else
+        call = (nobody_is_at_it() || watching_ == 0) && !std::exchange(called_, true);
     }
-    came_.notify_one();
+    if (call) came_.notify_one();
     if (enough) return;
     std::unique_lock lock(mutex_);
     while (continuation* const next = take()) {
@@ -63,8 +69,6 @@ class callback_threads {
   }
 
  private:
-  // How long one may take before another thread goes on with the rest.
-  static constexpr std::chrono::milliseconds patience{2};
   static constexpr std::size_t spare = 2;
 
   callback_threads() = default;
@@ -80,6 +84,15 @@ class callback_threads {
     return threads_ != 0;
   }
 
+  // How long one may take before another thread goes on with the rest: not long where callbacks
+  // block or compute a little, and longer the more of them are held up, or all those that block
+  // would soon have threads.
+  [[nodiscard]] std::chrono::microseconds patience() const noexcept {
+    return std::chrono::microseconds(100) * std::min<std::size_t>(held_up_ + 1, 20);
+  }
+
+  [[nodiscard]] bool nobody_is_at_it() const noexcept { return running_ == held_up_; }
+
   [[nodiscard]] continuation* take() noexcept {
     continuation* const c = first_;
     if (c == nullptr) return nullptr;
@@ -92,19 +105,31 @@ class callback_threads {
   void work() noexcept {
     std::unique_lock lock(mutex_);
     for (;;) {
-      came_.wait(lock, [&] { return first_ != nullptr; });
-      if (running_ != held_up_) {
-        // Somebody is at it, and goes on as long as nothing holds him up.
+      while (first_ == nullptr) {
+        called_ = false;
+        came_.wait(lock);
+      }
+      called_ = false;
+      if (!nobody_is_at_it()) {
+        // Somebody is, and goes on as long as nothing holds him up.
         const std::size_t before = taken_;
-        came_.wait_for(lock, patience, [&] { return first_ == nullptr || running_ == held_up_; });
-        if (first_ == nullptr || (running_ != held_up_ && taken_ != before)) continue;
+        ++watching_;
+        came_.wait_for(lock, patience(), [&] { return first_ == nullptr || nobody_is_at_it(); });
+        --watching_;
+        if (first_ == nullptr || (!nobody_is_at_it() && taken_ != before)) continue;
         held_up_ = running_;
         held_up_to_ = taken_;
       }
+      called_ = false;
       --idle_;
       ++running_;
       // There is always somebody to watch over those who run.
-      if (idle_ == 0 && first_->next != nullptr) start();
+      if (first_->next != nullptr && watching_ == 0) {
+        if (idle_ == 0)
+          start();
+        else if (!std::exchange(called_, true))
+          came_.notify_one();
+      }
       while (continuation* const c = take()) {
         const std::size_t mine = taken_;
         lock.unlock();
@@ -129,9 +154,11 @@ class callback_threads {
   std::size_t taken_ = 0;       // so far
   std::size_t threads_ = 0;     // that there are
   std::size_t idle_ = 0;        // that run none
+  std::size_t watching_ = 0;    // of these, that look again after some time
   std::size_t running_ = 0;     // that are in one
   std::size_t held_up_ = 0;     // of these, that nobody waits for any more
   std::size_t held_up_to_ = 0;  // `taken_` when that was said of them
+  bool called_ = false;         // one that is idle, and has not come yet
 };
 
 /// Asks to stop on a thread for callbacks, for a thread that must not wait for what is called then.
