@@ -62,6 +62,49 @@ TEST(then, passes_failures_on_and_does_not_call) {
   EXPECT_FALSE(called);
 }
 
+// 0 for a failure, -1 for what was withdrawn.
+int value_or_less(const topos::outcome<int>& of) {
+  if (of) return of.value();
+  try {
+    std::rethrow_exception(of.failure());
+  } catch (const topos::cancelled&) {
+    return -1;
+  } catch (const std::domain_error&) {
+    return 0;
+  }
+}
+
+TEST(then, calls_who_takes_an_outcome_with_failures_too) {
+  topos::batcher<int, int> b(twice);
+  const auto with_value = [](topos::outcome<int> of) { return value_or_less(of); };
+  EXPECT_EQ(b.submit(4).then(with_value).get(), 8);
+  EXPECT_EQ(b.submit(-1).then(with_value).get(), 0);
+  EXPECT_EQ(b.submit(4).then(&value_or_less).get(), 8);
+  EXPECT_EQ(b.submit(-1).then(&value_or_less).get(), 0);
+  bool failed = false;
+  b.submit(-1).then([&](topos::outcome<int>&& of) mutable noexcept { failed = !of; }).wait();
+  EXPECT_TRUE(failed);
+}
+
+TEST(then, calls_who_takes_an_outcome_where_the_work_was_withdrawn) {
+  topos::batcher<int, int> b(twice, {.hold_until = 2});
+  auto f = b.submit(1).then([](const topos::outcome<int>& of) { return value_or_less(of); });
+  EXPECT_TRUE(f.cancel());
+  EXPECT_EQ(f.get(), -1);
+}
+
+TEST(then, throws_what_who_takes_an_outcome_throws) {
+  topos::batcher<int, int> b(twice);
+  auto f = b.submit(-1).then([](topos::outcome<int> of) { return of.value(); });
+  EXPECT_THROW(f.get(), std::domain_error);
+}
+
+TEST(then, calls_generic_functions_with_the_value) {
+  topos::batcher<int, int> b(twice);
+  EXPECT_EQ(b.submit(4).then([](auto n) { return n % 3; }).get(), 2);
+  EXPECT_THROW(b.submit(-1).then([](const auto& n) { return n + 1; }).get(), std::domain_error);
+}
+
 TEST(then, throws_what_its_function_throws_and_hurts_nobody_else) {
   topos::batcher<int, int> b(twice, {.max_batch_size = 2, .hold_until = 2});
   auto thrown = b.submit(1).then([](int) -> int { throw std::runtime_error("mine"); });

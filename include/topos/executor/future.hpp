@@ -14,7 +14,9 @@
 #include <topos/core/error.hpp>
 #include <topos/executor/detail/future_state.hpp>
 #include <topos/executor/detail/parking_place.hpp>
+#include <topos/executor/detail/signature.hpp>
 #include <topos/executor/errors.hpp>
+#include <topos/executor/outcome.hpp>
 #include <type_traits>
 #include <utility>
 
@@ -33,6 +35,16 @@ namespace detail {
 
 template <class T>
 using never_void = std::conditional_t<std::is_void_v<T>, nothing, T>;
+
+template <class F, class T>
+concept takes_outcome = std::same_as<typename only_parameter<F>::type, outcome<T>>;
+
+// What a function of a result of type T is called with.
+template <class F, class T>
+using passed_to = std::conditional_t<takes_outcome<F, T>, outcome<T>, T>;
+
+template <class F, class T>
+using result_of_passed = std::invoke_result_t<F, passed_to<F, T>>;
 
 // The result of a function of another result. It lets go of that, and of the function, once it has
 // run: a chain of any length ends link by link.
@@ -54,8 +66,8 @@ class chained final : public future_state<Out>, public continuation {
     const auto self = std::move(self_);
     const auto from = take_source();
     try {
-      T value = from->take();
-      if constexpr (std::is_void_v<std::invoke_result_t<F, T>>) {
+      passed_to<F, T> value = take_from(*from);
+      if constexpr (std::is_void_v<result_of_passed<F, T>>) {
         std::invoke(*std::move(function_), std::move(value));
         function_.reset();
         this->set_value(nothing{});
@@ -91,6 +103,18 @@ class chained final : public future_state<Out>, public continuation {
   }
 
  private:
+  [[nodiscard]] static passed_to<F, T> take_from(future_state<T>& from) {
+    if constexpr (takes_outcome<F, T>) {
+      try {
+        return from.take();
+      } catch (...) {
+        return std::current_exception();
+      }
+    } else {
+      return from.take();
+    }
+  }
+
   // What all the functions before this one are of; null once that is there.
   [[nodiscard]] std::shared_ptr<withdrawable> first_source() const noexcept {
     std::shared_ptr<withdrawable> first = source();
@@ -162,20 +186,30 @@ class [[nodiscard]] future {
 
   /// The future of `f(value)`, called once the value is there, on a thread for callbacks: it may
   /// block, throw (its future then throws the same), or submit further work. Where the value fails,
-  /// `f` is not called and the new future fails likewise. This one is not valid afterwards.
+  /// `f` is not called and the new future fails likewise, unless what it takes is an `outcome<T>`:
+  /// then it is called with the failure, also with `cancelled`. (A generic lambda takes the value.)
+  /// This one is not valid afterwards.
   ///
   /// Functions of results are called one at a time, in the order of these, as long as each returns
   /// soon; where one takes longer, others are called beside it, on further threads. One that waits
   /// for another future's work holds a thread: a coroutine that awaits both has none.
   template <std::invocable<T> F>
   auto then(F f, std::source_location where = std::source_location::current()) && {
-    using out = detail::never_void<std::invoke_result_t<F, T>>;
+    using out = detail::never_void<detail::result_of_passed<F, T>>;
     static_assert(future_value<out>,
                   "topos::future::then: what the function returns must be an object that can be "
                   "moved, or nothing; not a reference");
     static_cast<void>(state(where));
     return future<out>(
         detail::chained<T, F, out>::start(std::exchange(state_, nullptr), std::move(f)));
+  }
+
+  /// Says how it is to be called.
+  template <class F>
+  void then(F&&, std::source_location = std::source_location::current()) & {
+    static_assert(!sizeof(F),
+                  "topos::future::then: it takes the result out of the future, which is not valid "
+                  "afterwards: call it as std::move(f).then(...)");
   }
 
   /// What `co_await std::move(f)` waits by: gives what `get` does. The coroutine goes on at once

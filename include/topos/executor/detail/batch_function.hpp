@@ -9,6 +9,7 @@
 #include <span>
 #include <stop_token>
 #include <topos/executor/detail/flight.hpp>
+#include <topos/executor/detail/signature.hpp>
 #include <topos/executor/detail/tensor_batch.hpp>
 #include <topos/executor/options.hpp>
 #include <topos/executor/outcome.hpp>
@@ -101,21 +102,10 @@ template <class Function>
 struct batch_signature {
   static constexpr bool matches = false;
 };
-template <class M, class R, class... A>
-struct batch_signature<R (M::*)(A...)> : batch_form<R, A...> {
-  using model = M;
-};
-template <class M, class R, class... A>
-struct batch_signature<R (M::*)(A...) const> : batch_form<R, A...> {
-  using model = M;
-};
-template <class M, class R, class... A>
-struct batch_signature<R (M::*)(A...) noexcept> : batch_form<R, A...> {
-  using model = M;
-};
-template <class M, class R, class... A>
-struct batch_signature<R (M::*)(A...) const noexcept> : batch_form<R, A...> {
-  using model = M;
+template <class Function>
+  requires requires { typename signature<Function>::of; }
+struct batch_signature<Function> : signature<Function>::template as<batch_form> {
+  using model = typename signature<Function>::of;
 };
 
 /// Where a call leaves the results of a batch; kept from call to call for its memory.
