@@ -36,7 +36,7 @@ TEST(shutdown, drain_starts_partial_batches_at_once) {
   EXPECT_TRUE(b.drain());
   EXPECT_TRUE(f.is_ready());
   EXPECT_EQ(f.get(), 6);
-  EXPECT_THROW(static_cast<void>(b.submit(1)), topos::error);
+  EXPECT_THROW(static_cast<void>(b.submit(1)), topos::rejected);
   EXPECT_TRUE(b.drain());
 }
 
@@ -164,7 +164,7 @@ TEST(shutdown, sends_blocked_producers_away) {
   std::latch about_to(1);
   std::thread producer([&] {
     about_to.count_down();
-    EXPECT_THROW(static_cast<void>(b.submit(3)), topos::error);
+    EXPECT_THROW(static_cast<void>(b.submit(3)), topos::rejected);
   });
   about_to.wait();
   b.abort();

@@ -81,7 +81,7 @@ class batcher : public detail::executor_core {
   batcher& operator=(const batcher&) = delete;
 
   /// Queues one item, to share its batch with whoever else comes. Where the queue is full it
-  /// blocks, unless the options say otherwise. Throws `topos::error` once the executor shuts down;
+  /// blocks, unless the options say otherwise. Throws `rejected` once the executor shuts down;
   /// all else that goes wrong comes out of the future.
   future<Out> submit(In item, submit_options<Parameters> options = {}) {
     return queue_->submit(std::move(item), std::move(options));

@@ -64,7 +64,7 @@ class byte_model {
   /// the model threw.
   std::string process(input item) { return submit(std::move(item)).get(); }
 
-  /// As `process`, but blocks only while the queue is full.
+  /// As `process`, but blocks only while the queue is full. Throws `rejected` once it shuts down.
   future<std::string> submit(input item) { return batcher_.submit(std::move(item)); }
 
   /// The results for any number of inputs, in order, out of full batches of their own. Blocks;

@@ -28,9 +28,8 @@
 
 namespace topos::detail {
 
-/// The queue of a function on batches, but for running them: see `batch_runner`.
-///
-/// All that is not const is under the schedule's lock.
+/// The queue of a function on batches, but for running them: see `batch_runner`. All that is not
+/// const is under the schedule's lock.
 template <class In, class Out, class Parameters>
 class batch_queue : public work_lane,
                     public request_queue<In, Out>,
@@ -54,8 +53,8 @@ class batch_queue : public work_lane,
     schedule_->add(*this);
   }
 
-  /// Queues an item; see `when_full` for where there is no room. Throws `error` once the executor
-  /// shuts down, or what its last replica was lost with.
+  /// Queues an item; see `when_full` for where there is no room. Throws `rejected` once the
+  /// executor shuts down, or what its last replica was lost with.
   future<Out> submit(In&& item, submit_options<Parameters>&& how) {
     require_unforked();  // before any lock, which a thread that is not here may hold
     const auto made =
@@ -290,6 +289,7 @@ class batch_queue : public work_lane,
         try {
           schedule_->admit(lock, room, made->deadline, stop);
         } catch (const rejected&) {
+          schedule_->require_open();  // what is submitted too late is told so at once
           refusal = std::current_exception();
         }
       } else {

@@ -86,9 +86,10 @@ class schedule final : public result_maker {
     if (sleeping_ > 0 && std::any_of(lanes_.begin(), lanes_.end(), is_due)) work_.notify_one();
   }
 
-  /// Throws what is the matter where no more work is taken. The lock is held.
+  /// Throws what is the matter where no more work is taken: `rejected`, once it shuts down, or what
+  /// the last replica was lost with. The lock is held.
   void require_open() const {
-    if (stopping_) throw error("executor: work was submitted while it was shut down");
+    if (stopping_) throw rejected("executor: work was submitted while it was shut down");
     if (lost_) std::rethrow_exception(lost_);
   }
 
@@ -113,7 +114,7 @@ class schedule final : public result_maker {
   }
 
   /// Blocks a producer until `has_room()`, or until its own time is over or it is asked to stop;
-  /// throws `topos::error` once the executor shuts down.
+  /// throws as `require_open`, and `rejected` where a model would wait for itself.
   template <class HasRoom>
   void admit(std::unique_lock<std::mutex>& lock, HasRoom has_room,
              time_point until = time_point::max(), const std::stop_token& stop = {}) {
