@@ -69,6 +69,10 @@ struct endpoint : detail::endpoint_base {
                     std::is_invocable_r_v<std::size_t, decltype(Cost), const in&>,
                 "topos::endpoint: a cost is a function of an item that returns a std::size_t");
 
+  static_assert(std::equality_comparable<parameters>,
+                "topos::endpoint: parameters must have an operator==: only items with equal ones "
+                "share a batch");
+
   [[nodiscard]] static constexpr std::string_view name() noexcept { return Name.view(); }
   static constexpr auto function = Function;
   static constexpr auto cost = Cost;
