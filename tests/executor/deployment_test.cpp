@@ -3,6 +3,9 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -252,6 +255,29 @@ TEST_F(deployment, finds_an_endpoint_by_name_where_another_has_its_types) {
   EXPECT_EQ(dep.submit<int>("/twin", 4).get(), 12);
   EXPECT_EQ(dep.stats<"/run">().done, 0U);
   EXPECT_EQ(dep.stats<"/twin">().done, 1U);
+}
+
+TEST_F(deployment, takes_options_for_an_endpoint_by_its_name) {
+  encoder_deployment dep{{.devices = {topos::cpu()}},
+                         {{"/shout", {.max_batch_size = 2, .hold_until = 4}}}};
+  std::vector<topos::future<std::string>> results;
+  for (int i = 0; i < 4; ++i) results.push_back(dep.submit<"/shout">("a"));
+  for (auto& result : results) EXPECT_EQ(result.get(), "a!");
+  EXPECT_EQ(dep.stats<"/shout">().batch_sizes, (std::map<std::size_t, std::uint64_t>{{2, 2}}));
+  EXPECT_EQ(dep.submit<"/encode">({"four"}).get()[0], 4);
+  EXPECT_THROW((encoder_deployment{{}, {{"/none", {}}}}), topos::invalid_argument);
+}
+
+TEST_F(deployment, treats_an_item_as_told_at_an_endpoint_by_name) {
+  topos::manual_time time;
+  encoder_deployment dep{{.hold_until = 9, .time = &time}};
+  std::stop_source stop;
+  const std::string item = "a";
+  auto late = dep.submit<std::string>("/shout", item, {.deadline = time.now()});
+  auto stopped = dep.submit<std::string>("/shout", item, {.stop = stop.get_token()});
+  stop.request_stop();
+  EXPECT_THROW(late.get(), topos::deadline_exceeded);
+  EXPECT_THROW(stopped.get(), topos::cancelled);
 }
 
 TEST_F(deployment, refuses_a_factory_that_makes_nothing) {

@@ -57,17 +57,25 @@ class deployment : public detail::executor_core {
                 "topos::deployment: two endpoints have the same name");
 
  public:
+  /// Options of single endpoints.
+  using options_by_name = std::map<std::string, executor_options, std::less<>>;
+
   /// Makes each replica's model as `Model(device)`. Blocks until all are made; throws what one of
   /// their constructors throws, or `invalid_argument` for options that nothing could run with.
   explicit deployment(executor_options options = {}) requires std::constructible_from<Model, device>
-      : deployment(std::move(options), [](device place) { return Model(place); }) {}
+      : deployment(std::move(options), options_by_name()) {}
+
+  /// The same with options of single endpoints, as below.
+  deployment(executor_options options,
+             const options_by_name& each) requires std::constructible_from<Model, device>
+      : deployment(
+            std::move(options), [](device place) { return Model(place); }, each) {}
 
   /// Makes each replica's model by a factory, for models that need more than their device. `each`:
   /// the options of single endpoints, by name; of these only what says how their work is batched
   /// counts. Throws `invalid_argument` for a name that no endpoint has.
   template <model_factory<Model> F>
-  deployment(executor_options options, F factory,
-             const std::map<std::string, executor_options, std::less<>>& each = {})
+  deployment(executor_options options, F factory, const options_by_name& each = {})
       : executor_core((detail::check(options), *options.time),
                       options.devices.size() * options.replicas),
         models_(std::make_shared<models>(options.devices.size() * options.replicas)),
@@ -125,13 +133,14 @@ class deployment : public detail::executor_core {
     return queue<Name>()->submit(std::move(item), std::move(options));
   }
 
-  /// As `submit<name>`, of an endpoint whose name is known when the program runs. Throws
+  /// As `submit<name>`, of an endpoint whose name is known when the program runs, with its
+  /// parameters' default. Throws
   /// `invalid_argument` that lists the endpoints if there is none of that name, or if its
   /// parameters have no default, and `dtype_mismatch` if it takes or returns other types.
   template <batch_item Out, batch_item In>
-  future<Out> submit(std::string_view name, In item) {
+  future<Out> submit(std::string_view name, In item, submit_options<> options = {}) {
     std::optional<future<Out>> result;
-    const bool found = (try_submit<Endpoints>(name, item, result) || ...);
+    const bool found = (try_submit<Endpoints>(name, item, options, result) || ...);
     if (!found) throw unknown(name);
     return *std::move(result);
   }
@@ -195,9 +204,8 @@ class deployment : public detail::executor_core {
   };
 
   template <class Endpoint>
-  [[nodiscard]] queue_of<Endpoint> make_queue(
-      const executor_options& options,
-      const std::map<std::string, executor_options, std::less<>>& each) {
+  [[nodiscard]] queue_of<Endpoint> make_queue(const executor_options& options,
+                                              const options_by_name& each) {
     using in = typename Endpoint::in;
     using out = typename Endpoint::out;
     using parameters = typename Endpoint::parameters;
@@ -226,7 +234,7 @@ class deployment : public detail::executor_core {
 
   // Whether the name is this endpoint's, to which the item then goes.
   template <class Endpoint, class In, class Out>
-  [[nodiscard]] bool try_submit(std::string_view name, In& item,
+  [[nodiscard]] bool try_submit(std::string_view name, In& item, submit_options<>& options,
                                 std::optional<future<Out>>& result) {
     if (Endpoint::name() != name) return false;
     if constexpr (!std::same_as<typename Endpoint::in, In> ||
@@ -239,7 +247,11 @@ class deployment : public detail::executor_core {
     } else {
       // By index: endpoints of equal types have queues of one type.
       constexpr std::size_t index = detail::find_endpoint<Endpoints...>(Endpoint::name());
-      result = std::get<index>(queues_)->submit(std::move(item), {});
+      result = std::get<index>(queues_)->submit(std::move(item),
+                                                {.deadline = options.deadline,
+                                                 .priority = options.priority,
+                                                 .parameters = typename Endpoint::parameters{},
+                                                 .stop = std::move(options.stop)});
       return true;
     }
   }
