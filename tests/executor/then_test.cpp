@@ -13,6 +13,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <topos/executor/batcher.hpp>
 #include <vector>
 
@@ -189,6 +190,56 @@ TEST(then, lets_go_of_its_function_before_its_result_is_seen) {
   f.wait();
   EXPECT_EQ(owned.use_count(), 1);
   EXPECT_EQ(f.get(), 9);
+}
+
+TEST(then, of_a_function_that_returns_a_future_is_that_ones_result) {
+  topos::batcher<int, int> b(twice);
+  topos::future<int> f = b.submit(1).then([&](int n) { return b.submit(n); });
+  EXPECT_EQ(f.get(), 4);
+  auto further = b.submit(1)
+                     .then([&](int n) { return b.submit(n).then([](int m) { return m + 1; }); })
+                     .then([&](int n) { return b.submit(n); });
+  EXPECT_EQ(further.get(), 10);
+  auto of_one_that_is_there = b.submit(1).then([&](int n) {
+    auto made = b.submit(n);
+    made.wait();
+    return made;
+  });
+  EXPECT_EQ(of_one_that_is_there.get(), 4);
+}
+
+TEST(then, passes_on_how_a_returned_future_failed) {
+  topos::batcher<int, int> b(twice);
+  auto f = b.submit(1).then([&](int n) { return b.submit(-n); });
+  EXPECT_THROW(f.get(), std::domain_error);
+  auto throws = b.submit(1).then(
+      [&](int) -> topos::future<int> { throw std::runtime_error("before there is one"); });
+  EXPECT_THROW(throws.get(), std::runtime_error);
+  auto empty = b.submit(1).then([](int) { return topos::future<int>(); });
+  EXPECT_THROW(empty.get(), topos::error);
+  auto first_fails = b.submit(-1).then([&](int n) { return b.submit(n); });
+  EXPECT_THROW(first_fails.get(), std::domain_error);
+}
+
+TEST(then, withdraws_the_future_that_its_function_returned) {
+  topos::batcher<int, int> b(twice);
+  topos::batcher<int, int> waits(twice, {.hold_until = 2});
+  auto f = b.submit(1).then([&](int n) { return waits.submit(n); }).then([](int n) { return n; });
+  while (waits.stats().submitted == 0) std::this_thread::yield();
+  while (!f.cancel()) std::this_thread::yield();  // until the function has returned
+  EXPECT_THROW(f.get(), topos::cancelled);
+  EXPECT_EQ(waits.stats().cancelled, 1U);
+}
+
+// As deep as would be too deep for a thread's stack.
+topos::future<int> count_down(topos::batcher<int, int>& b, int from) {
+  return b.submit(from).then(
+      [&b, from](int n) { return from == 0 ? b.submit(21) : count_down(b, n / 2 - 1); });
+}
+
+TEST(then, may_return_futures_of_such_many_times) {
+  topos::batcher<int, int> b(twice);
+  EXPECT_EQ(count_down(b, 20'000).get(), 42);
 }
 
 TEST(then, a_coroutine_waits_for_results) {

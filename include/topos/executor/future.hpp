@@ -14,6 +14,7 @@
 #include <topos/core/error.hpp>
 #include <topos/executor/detail/future_state.hpp>
 #include <topos/executor/detail/parking_place.hpp>
+#include <topos/executor/detail/relay.hpp>
 #include <topos/executor/detail/signature.hpp>
 #include <topos/executor/errors.hpp>
 #include <topos/executor/outcome.hpp>
@@ -25,6 +26,9 @@ namespace topos {
 /// What a future can hold.
 template <class T>
 concept future_value = std::is_object_v<T> && std::movable<T>;
+
+template <future_value T>
+class future;
 
 /// What a future of nothing holds: of a callback that returns nothing.
 struct nothing {
@@ -46,10 +50,20 @@ using passed_to = std::conditional_t<takes_outcome<F, T>, outcome<T>, T>;
 template <class F, class T>
 using result_of_passed = std::invoke_result_t<F, passed_to<F, T>>;
 
-// The result of a function of another result. It lets go of that, and of the function, once it has
-// run: a chain of any length ends link by link.
+// What comes of a function that returns this.
+template <class Made>
+struct content_of {
+  using type = Made;
+};
+template <class T>
+struct content_of<future<T>> {
+  using type = T;
+};
+
+// The result of a function of another result, or that of the future which the function returns. It
+// lets go of that, and of the function, once it has run: a chain of any length ends link by link.
 template <class T, class F, class Out>
-class chained final : public future_state<Out>, public continuation {
+class chained final : public future_state<Out>, public relay {
  public:
   chained(std::shared_ptr<future_state<T>> from, F function)
       : from_(std::move(from)), function_(std::move(function)) {}
@@ -60,26 +74,6 @@ class chained final : public future_state<Out>, public continuation {
     made->self_ = made;
     if (!from->then(*made)) callback_threads::all().post(*made);
     return made;
-  }
-
-  void run() noexcept override {
-    const auto self = std::move(self_);
-    const auto from = take_source();
-    try {
-      passed_to<F, T> value = take_from(*from);
-      if constexpr (std::is_void_v<result_of_passed<F, T>>) {
-        std::invoke(*std::move(function_), std::move(value));
-        function_.reset();
-        this->set_value(nothing{});
-      } else {
-        Out made = std::invoke(*std::move(function_), std::move(value));
-        function_.reset();
-        this->set_value(std::move(made));
-      }
-    } catch (...) {
-      function_.reset();
-      this->set_error(std::current_exception());
-    }
   }
 
   // What has started to run, or is about to, cannot be withdrawn.
@@ -99,10 +93,62 @@ class chained final : public future_state<Out>, public continuation {
 
   [[nodiscard]] std::shared_ptr<withdrawable> source() const noexcept override {
     const auto lock = parking_place::of(this).lock();
+    if (followed_) return followed_;
     return from_;
   }
 
  private:
+  void call() noexcept override {
+    const auto self = std::move(self_);
+    const auto from = take_source();
+    try {
+      passed_to<F, T> value = take_from(*from);
+      if constexpr (std::is_void_v<result_of_passed<F, T>>) {
+        std::invoke(*std::move(function_), std::move(value));
+        function_.reset();
+        this->set_value(nothing{});
+      } else if constexpr (std::same_as<result_of_passed<F, T>, future<Out>>) {
+        future<Out> made = std::invoke(*std::move(function_), std::move(value));
+        function_.reset();
+        static_cast<void>(made.state(std::source_location::current()));
+        follow(self, std::move(made.state_));
+      } else {
+        Out made = std::invoke(*std::move(function_), std::move(value));
+        function_.reset();
+        this->set_value(std::move(made));
+      }
+    } catch (...) {
+      function_.reset();
+      this->set_error(std::current_exception());
+    }
+  }
+
+  // Has the result of another future, once that is there.
+  void follow(const std::shared_ptr<chained>& self,
+              std::shared_ptr<future_state<Out>> other) noexcept {
+    future_state<Out>& result = *other;
+    {
+      const auto lock = parking_place::of(this).lock();
+      followed_ = std::move(other);
+    }
+    self_ = self;
+    quick = true;
+    if (!result.then(*this)) run();
+  }
+
+  void pass_on() noexcept override {
+    const auto self = std::move(self_);
+    const auto result = [&] {
+      const auto lock = parking_place::of(this).lock();
+      return std::move(followed_);
+    }();
+    try {
+      this->set_value(result->take());
+    } catch (...) {
+      this->set_error(std::current_exception());
+    }
+  }
+
   [[nodiscard]] static passed_to<F, T> take_from(future_state<T>& from) {
     if constexpr (takes_outcome<F, T>) {
       try {
@@ -115,7 +161,7 @@ class chained final : public future_state<Out>, public continuation {
     }
   }
 
-  // What all the functions before this one are of; null once that is there.
+  // What all the functions before this one are of, or what it follows; null once that is there.
   [[nodiscard]] std::shared_ptr<withdrawable> first_source() const noexcept {
     std::shared_ptr<withdrawable> first = source();
     if (first == nullptr) return nullptr;
@@ -128,7 +174,8 @@ class chained final : public future_state<Out>, public continuation {
     return std::move(from_);
   }
 
-  std::shared_ptr<future_state<T>> from_;  // under the lock of this one's parking place
+  std::shared_ptr<future_state<T>> from_;        // under the lock of this one's parking place
+  std::shared_ptr<future_state<Out>> followed_;  // likewise
   std::optional<F> function_;
   std::shared_ptr<chained> self_;
 };
@@ -190,15 +237,20 @@ class [[nodiscard]] future {
   /// then it is called with the failure, also with `cancelled`. (A generic lambda takes the value.)
   /// This one is not valid afterwards.
   ///
+  /// Where `f` returns a `future<U>`, this gives a `future<U>`, too, with the result of that: no
+  /// thread waits for it, and `cancel` withdraws what is waited for then.
+  ///
   /// Functions of results are called one at a time, in the order of these, as long as each returns
   /// soon; where one takes longer, others are called beside it, on further threads. One that waits
-  /// for another future's work holds a thread: a coroutine that awaits both has none.
+  /// for another future's work holds a thread; one that returns that future, or a coroutine that
+  /// awaits both, does not.
   template <std::invocable<T> F>
   auto then(F f, std::source_location where = std::source_location::current()) && {
-    using out = detail::never_void<detail::result_of_passed<F, T>>;
-    static_assert(future_value<out>,
+    using made = detail::never_void<detail::result_of_passed<F, T>>;
+    static_assert(future_value<made>,
                   "topos::future::then: what the function returns must be an object that can be "
                   "moved, or nothing; not a reference");
+    using out = typename detail::content_of<made>::type;
     static_cast<void>(state(where));
     return future<out>(
         detail::chained<T, F, out>::start(std::exchange(state_, nullptr), std::move(f)));
@@ -239,6 +291,9 @@ class [[nodiscard]] future {
   }
 
  private:
+  template <class, class, class>
+  friend class detail::chained;
+
   [[nodiscard]] detail::future_state<T>& state(std::source_location where) const {
     if (!state_) {
       throw error("future: it refers to no result; was it moved from, or its result taken before?",
