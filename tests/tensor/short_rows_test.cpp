@@ -66,7 +66,7 @@ TEST(short_rows, broadcast) {
       expect_elements<float>(
           x - column, [&](index_t i, index_t j) { return xs(i, j) - xs(i, 0) * 2; }, "a column");
       expect_elements<float>(
-          row + column, [&](index_t i, index_t j) { return xs(0, j) + 1 + xs(i, 0) * 2; }, "both");
+          column + row, [&](index_t i, index_t j) { return xs(0, j) + 1 + xs(i, 0) * 2; }, "both");
     });
   });
 }

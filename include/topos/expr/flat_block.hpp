@@ -33,15 +33,16 @@ struct flat_block {
   index_t first;
   index_t rows;
   index_t columns;
+  index_t most;     ///< Rows that a block of this memory has.
   std::byte* free;  ///< What of the memory nobody has taken.
-  bool again;       ///< The memory holds an earlier block, of no fewer rows.
+  bool again;       ///< The memory holds an earlier block, of `most` rows.
 
   [[nodiscard]] index_t size() const { return rows * columns; }
 
-  /// Memory for the elements of one leaf.
+  /// Memory for the elements of one leaf: where it had it in the block before.
   template <class T>
   [[nodiscard]] T* take() {
-    const std::size_t bytes = sizeof(T) * static_cast<std::size_t>(size());
+    const std::size_t bytes = sizeof(T) * static_cast<std::size_t>(most * columns);
     return reinterpret_cast<T*>(
         std::exchange(free, free + (bytes + alignment - 1) / alignment * alignment));
   }

@@ -46,7 +46,7 @@ class short_rows {
   void for_each(const Rows& rows, index_t r, index_t past, const Function& function) const {
     alignas(flat_block::alignment) std::byte memory[memory_size];
     for (bool again = false; r < past; r += at_once_, again = true) {
-      flat_block block{r, std::min(at_once_, past - r), columns_, memory, again};
+      flat_block block{r, std::min(at_once_, past - r), columns_, at_once_, memory, again};
       const auto row = rows.flat(block);
       function(row, block);
     }
