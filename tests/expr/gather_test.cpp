@@ -4,11 +4,16 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <string>
 #include <topos/expr/elementwise.hpp>
 #include <topos/expr/gather.hpp>
+#include <topos/expr/math.hpp>
+#include <topos/expr/views.hpp>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "../support/devices.hpp"
@@ -71,6 +76,89 @@ TEST(take, clamps_the_largest_natural_numbers_to_the_last) {
 
     EXPECT_EQ(values_of(eval(take(table, wide))), (std::vector<int>{1, 3, 3, 3, 3, 3}));
     EXPECT_EQ(values_of(eval(take(table, narrow))), (std::vector<int>{2, 3, 3}));
+  });
+}
+
+// Tables and indices of all types that have lanes, and of some that have none.
+template <class Types>
+class gathers : public testing::Test {};
+using tables_and_indices =
+    testing::Types<std::pair<float, std::int32_t>, std::pair<float, std::int64_t>,
+                   std::pair<float, std::uint8_t>, std::pair<double, std::int32_t>,
+                   std::pair<double, std::int64_t>, std::pair<std::int32_t, std::uint32_t>,
+                   std::pair<std::int64_t, std::uint64_t>, std::pair<std::int32_t, std::int8_t>,
+                   std::pair<std::uint8_t, std::int32_t>, std::pair<topos::f16, std::int16_t>>;
+TYPED_TEST_SUITE(gathers, tables_and_indices);
+
+// Indices inside, before and behind a table of `rows`, as far as their type has them.
+template <class I>
+std::vector<I> indices_of(index_t count, index_t rows) {
+  std::vector<I> indices(count);
+  for (index_t i = 0; i < count; ++i) {
+    indices[i] = static_cast<I>((i * 7919) % (3 * rows) - (std::is_signed_v<I> ? rows : 0));
+  }
+  if (count > 2) indices[1] = std::numeric_limits<I>::max();
+  if (count > 2) indices[2] = std::numeric_limits<I>::min();
+  return indices;
+}
+
+template <class I>
+index_t place_of(I index, index_t rows) {
+  if (index < I(0)) return std::max<index_t>(static_cast<index_t>(index) + rows, 0);
+  return std::in_range<index_t>(index) ? std::min(static_cast<index_t>(index), rows - 1) : rows - 1;
+}
+
+TYPED_TEST(gathers, what_is_named_one_by_one) {
+  using T = typename TypeParam::first_type;
+  using I = typename TypeParam::second_type;
+  on_each_device([](topos::device d) {
+    constexpr index_t rows = 23;
+    std::vector<T> table(rows);
+    for (index_t i = 0; i < rows; ++i) table[i] = T(static_cast<float>(i + 1));
+    for (const index_t count : {1, 2, 7, 8, 15, 16, 17, 31, 33, 63, 200}) {
+      const std::vector<I> indices = indices_of<I>(count, rows);
+      std::vector<T> expected(count);
+      for (index_t i = 0; i < count; ++i) expected[i] = table[place_of(indices[i], rows)];
+      const auto x = vector_on<T>(d, table);
+      const auto named = vector_on<I>(d, indices);
+
+      EXPECT_EQ(values_of(eval(take(x, named))), expected) << count;
+      EXPECT_EQ(values_of(eval(take(x, topos::maximum(named, named)))), expected) << count;
+      EXPECT_EQ(values_of(eval(take(x + x, named))), values_of(eval(take(x, named) * T(2.0f))));
+      std::reverse(expected.begin(), expected.end());
+      EXPECT_EQ(values_of(eval(flip(take(x, named)))), expected) << count;
+    }
+  });
+}
+
+TYPED_TEST(gathers, along_both_axes_of_a_matrix) {
+  using T = typename TypeParam::first_type;
+  using I = typename TypeParam::second_type;
+  on_each_device([](topos::device d) {
+    for (const index_t columns : {1, 5, 16, 19, 40}) {
+      constexpr index_t rows = 6;
+      std::vector<T> table(rows * columns);
+      for (std::size_t i = 0; i < table.size(); ++i) table[i] = T(static_cast<float>(i % 251));
+      const std::vector<I> down = indices_of<I>(rows * columns, rows);
+      const std::vector<I> across = indices_of<I>(rows * columns, columns);
+      std::vector<T> by_rows(table.size());
+      std::vector<T> by_columns(table.size());
+      for (index_t r = 0; r < rows; ++r) {
+        for (index_t c = 0; c < columns; ++c) {
+          const index_t o = r * columns + c;
+          by_rows[o] = table[place_of(down[o], rows) * columns + c];
+          by_columns[o] = table[r * columns + place_of(across[o], columns)];
+        }
+      }
+      const auto x = tensor_on<2>(d, {rows, columns}, table);
+      const auto named_rows = tensor_on<2>(d, {rows, columns}, down);
+      const auto named_columns = tensor_on<2>(d, {rows, columns}, across);
+
+      EXPECT_EQ(values_of(eval(gather(x, named_rows, 0))), by_rows) << columns;
+      EXPECT_EQ(values_of(eval(gather(x, named_columns, 1))), by_columns) << columns;
+      const auto turned = eval(topos::transpose(x));
+      EXPECT_EQ(values_of(eval(gather(topos::transpose(turned), named_columns, 1))), by_columns);
+    }
   });
 }
 

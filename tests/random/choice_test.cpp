@@ -63,6 +63,28 @@ TEST(choice, of_elements_takes_what_its_numbers_name) {
   });
 }
 
+TEST(choice, of_elements_ends_as_its_numbers_do) {
+  support::on_each_device([](topos::device d) {
+    const random::key k{11};
+    const topos::tensor<double, 1> x(topos::arange<double>(300, d) * 2);
+    for (const topos::index_t count : {1, 7, 8, 9, 17, 33, 4097}) {
+      const topos::shape<1> s{count};
+      const topos::tensor<std::int32_t, 1> numbers(random::choice(k, 300, s, d));
+      const topos::tensor<std::uint8_t, 1> small(random::choice<std::uint8_t>(k, 200, s, d));
+      std::vector<double> expected;
+      for (const std::int32_t i : support::values_of(numbers)) expected.push_back(2.0 * i);
+      std::vector<double> of_small;
+      for (const std::uint8_t i : support::values_of(small)) of_small.push_back(2.0 * i);
+
+      EXPECT_EQ(support::values_of(topos::eval(random::choice(k, x, s))), expected) << count;
+      EXPECT_EQ(
+          support::values_of(topos::eval(take(x, random::choice<std::uint8_t>(k, 200, s, d)))),
+          of_small)
+          << count;
+    }
+  });
+}
+
 TEST(choice, refuses_numbers_that_its_type_does_not_have) {
   const random::key k{0};
   const topos::tensor<float, 1> weights(topos::ones<float>({129}, topos::cpu()));

@@ -7,6 +7,7 @@
 /// so that a value's bits do not depend on where in memory it lies.
 
 #include <algorithm>
+#include <bit>
 #include <concepts>
 #include <cstdint>
 #include <topos/core/config.hpp>
@@ -122,6 +123,36 @@ auto generate(Function function) {
   made values[width<made>];
   for (index_t i = 0; i < width<made>; ++i) values[i] = function(i);
   return lane::load(values);
+}
+
+/// Keeps values in memory that are stored as lanes and loaded one by one: g++ would take them out
+/// of a register one after the other, which takes longer.
+template <class T, index_t Count>
+inline void keep_in_memory(T (&values)[Count]) {
+#ifdef __GNUC__
+  asm("" : "+m"(values));
+#endif
+}
+
+/// As `generate`, put together in registers: what is stored one by one would have to reach the
+/// cache before it is loaded at once.
+template <element T, class Function>
+auto assembled(Function function) {
+  constexpr index_t count = width<T>;
+  if constexpr (count > 1) {
+    return [&]<index_t... I>(std::integer_sequence<index_t, I...>) {
+      using real = std::conditional_t<sizeof(T) == 4, float, double>;
+      using made = typename batch<real>::register_type;
+      const batch<real> lanes(made{std::bit_cast<real>(T(function(I)))...});
+      if constexpr (std::same_as<T, real>)
+        return lanes;
+      else
+        return lane::bits_as<T>(lanes);
+    }
+    (std::make_integer_sequence<index_t, count>{});
+  } else {
+    return generate<T>(function);
+  }
 }
 
 /// Every step-th number from memory.
