@@ -107,6 +107,59 @@ TEST(scatter_add, adds_in_order_on_any_number_of_threads) {
   });
 }
 
+// Few rows of integers for many indices, which threads count for themselves, and as many rows as
+// indices, which they do not.
+TYPED_TEST(scatter_add_of, many_indices_counts_as_one_by_one) {
+  using T = TypeParam;
+  on_each_device([](topos::device d) {
+    for (const index_t rows : {1, 100, 1009, 40000}) {
+      for (const index_t count : {100, 40000, 50021}) {
+        std::vector<std::int32_t> named(static_cast<std::size_t>(count));
+        std::vector<T> expected(static_cast<std::size_t>(rows), T(1.0F));
+        std::vector<std::uint8_t> updates(named.size());
+        std::vector<T> sums = expected;
+        for (std::size_t i = 0; i < named.size(); ++i) {
+          named[i] = static_cast<std::int32_t>(i * 7919 % (static_cast<std::size_t>(rows) + 3)) - 1;
+          updates[i] = static_cast<std::uint8_t>(i % 5);
+          const index_t row = named[i] < 0 ? named[i] + rows : named[i];
+          if (row >= rows) continue;
+          const auto add = [&](std::vector<T>& to, const T& update) {
+            const T before = to[static_cast<std::size_t>(row)];
+            to[static_cast<std::size_t>(row)] =
+                topos::detail::call(topos::detail::add_op{}, before, update);
+          };
+          add(expected, T(1.0F));
+          add(sums, T(static_cast<float>(updates[i])));
+        }
+        const auto x = topos::ones<T, 1>({rows}, d);
+        const auto indices = vector_on(d, named);
+
+        EXPECT_EQ(values_of(scatter_add(x, indices, T(1.0F))), expected) << rows << ' ' << count;
+        const auto added = topos::astype<T>(vector_on(d, updates));
+        EXPECT_EQ(values_of(scatter_add(x, indices, added)), sums) << rows << ' ' << count;
+        const topos::in_place_scope scope;
+        EXPECT_EQ(values_of(scatter_add(x, indices, T(1.0F))), expected) << rows << ' ' << count;
+      }
+    }
+  });
+}
+
+TEST(scatter_add, of_one_number_adds_it_to_all_columns) {
+  on_each_device([](topos::device d) {
+    std::vector<std::int64_t> named(30000);
+    for (std::size_t i = 0; i < named.size(); ++i) named[i] = static_cast<std::int64_t>(i * i % 7);
+    std::vector<std::int16_t> expected(21, 0);
+    for (const std::int64_t row : named) {
+      for (std::size_t c = 0; c < 3; ++c) {
+        std::int16_t& to = expected[static_cast<std::size_t>(row) * 3 + c];
+        to = static_cast<std::int16_t>(to + 9);  // past the largest number, round
+      }
+    }
+    const auto x = topos::zeros<std::int16_t, 2>({7, 3}, d);
+    EXPECT_EQ(values_of(scatter_add(x, vector_on(d, named), 9)), expected);
+  });
+}
+
 TEST(scatter_add, of_many_rows_of_any_width_adds_each) {
   for (const index_t width : {1, 3, 40, 500}) {
     const index_t rows = width == 3 ? 1 : 37;  // fewer than threads, too

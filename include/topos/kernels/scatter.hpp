@@ -25,15 +25,108 @@ struct named_row {
   }
 };
 
-/// On the host. Item i walks through all indices, and adds to rows of its own alone, or to columns
-/// of its own where there are enough, so that no two items write one element.
-template <class T, class Row>
+/// What is added to one element of a row after the other: rows in memory, one for each index.
+template <class T>
+struct added_rows {
+  const T* data;
+  index_t width;
+  KOKKOS_FUNCTION T operator()(index_t row, index_t column) const {
+    return data[row * width + column];
+  }
+};
+
+/// One number for all.
+template <class T>
+struct added_number {
+  T value;
+  KOKKOS_FUNCTION T operator()(index_t /*row*/, index_t /*column*/) const { return value; }
+};
+
+/// Where a share of some things begins.
+[[nodiscard]] inline index_t begin_of_share(index_t share, index_t shares, index_t of) {
+  return of / shares * share + std::min(share, of % shares);
+}
+
+/// Adds updates [first, last) to the rows of `out` that they name, one after the other.
+template <class T, class Row, class Updates>
+void add_in_order(T* out, const Updates& updates, const Row* named, index_t first, index_t last,
+                  index_t rows, index_t width) {
+  for (index_t p = first; p < last; ++p) {
+    const auto row = static_cast<index_t>(named[p]);
+    if (row >= rows) continue;
+    T* const to = out + row * width;
+    for (index_t j = 0; j < width; ++j) to[j] = call(add_op{}, to[j], updates(p, j));
+  }
+}
+
+/// On the host, where the order of additions changes nothing. Item i adds its share of the updates:
+/// the first to the result, others to bins of their own, which are added to it by sum_bins_kernel.
+template <class T, class Row, class Updates>
+struct fill_bins_kernel {
+  T* out;
+  T* bins;
+  Updates updates;
+  const Row* named;
+  index_t count;
+  index_t rows;
+  index_t width;
+  index_t shares;
+
+  /// From the bins of one share to those of the next: no two write one cache line.
+  [[nodiscard]] static index_t apart(index_t size) { return (size + 63) / 64 * 64; }
+  [[nodiscard]] index_t items() const { return shares; }
+  [[nodiscard]] index_t cost() const { return (count + shares - 1) / shares * width; }
+
+  TOPOS_HOST_BRANCH
+  template <class Team>
+  KOKKOS_FUNCTION void operator()(const Team& /*team*/, index_t i) const {
+    if constexpr (Team::on_host) {
+      T* const own = i == 0 ? out : bins + (i - 1) * apart(rows * width);
+      if (i != 0) std::fill_n(own, rows * width, T{});
+      add_in_order(own, updates, named, begin_of_share(i, shares, count),
+                   begin_of_share(i + 1, shares, count), rows, width);
+    }
+  }
+};
+
+/// Adds the bins of all shares but the first, which are in the result. Item i is some elements.
+template <class T>
+struct sum_bins_kernel {
+  static constexpr index_t some = 4096;
+
+  T* out;
+  const T* bins;
+  index_t size;
+  index_t shares;
+  index_t apart;
+
+  [[nodiscard]] index_t items() const { return (size + some - 1) / some; }
+  [[nodiscard]] index_t cost() const { return std::min(some, size) * shares; }
+
+  TOPOS_HOST_BRANCH
+  template <class Team>
+  KOKKOS_FUNCTION void operator()(const Team& /*team*/, index_t i) const {
+    if constexpr (Team::on_host) {
+      const index_t last = std::min((i + 1) * some, size);
+      for (index_t s = 0; s + 1 < shares; ++s) {
+        const T* const from = bins + s * apart;
+        for (index_t j = i * some; j < last; ++j) out[j] = call(add_op{}, out[j], from[j]);
+      }
+    }
+  }
+};
+
+/// On the host, in order. Item i walks through all indices, and adds to rows of its own alone, or
+/// to columns of its own where there are enough, so that no two items write one element.
+template <class T, class Row, class Updates>
 struct scatter_share_kernel {
   /// Columns that are worth a walk of their own.
   static constexpr index_t few_columns = 16;
+  /// Columns of a row that take longer to add than to find what names the row.
+  static constexpr index_t least_columns = 4;
 
   T* out;
-  const T* updates;
+  Updates updates;
   const Row* named;
   index_t count;
   index_t rows;
@@ -48,7 +141,9 @@ struct scatter_share_kernel {
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team& /*team*/, index_t i) const {
     if constexpr (Team::on_host) {
-      if (by_columns())
+      if (shares == 1)
+        add_in_order(out, updates, named, 0, count, rows, width);
+      else if (by_columns())
         add(0, rows, begin(i, width), begin(i + 1, width));
       else
         add(begin(i, rows), begin(i + 1, rows), 0, width);
@@ -56,9 +151,8 @@ struct scatter_share_kernel {
   }
 
  private:
-  // Where a share of some rows or columns begins.
   [[nodiscard]] index_t begin(index_t share, index_t of) const {
-    return of / shares * share + std::min(share, of % shares);
+    return begin_of_share(share, shares, of);
   }
 
   // Rows [r, past_r) and columns [c, past_c). Which indices name those rows is found without a
@@ -75,8 +169,7 @@ struct scatter_share_kernel {
       }
       for (index_t k = 0; k < n; ++k) {
         T* const to = out + static_cast<index_t>(named[found[k]]) * width;
-        const T* const from = updates + found[k] * width;
-        for (index_t j = c; j < past_c; ++j) to[j] = call(add_op{}, to[j], from[j]);
+        for (index_t j = c; j < past_c; ++j) to[j] = call(add_op{}, to[j], updates(found[k], j));
       }
     }
   }
@@ -84,12 +177,12 @@ struct scatter_share_kernel {
 
 /// On a device. Item i is some places of the order that sorts the rows named: what begins a run of
 /// one row adds all of the run to it, so that no two items write one row.
-template <class T, class Row>
+template <class T, class Row, class Updates>
 struct scatter_run_kernel {
   static constexpr index_t some = 64;
 
   T* out;
-  const T* updates;
+  Updates updates;
   const Row* named;
   const std::int64_t* order;
   index_t count;
@@ -125,8 +218,7 @@ struct scatter_run_kernel {
     const Row row = named[order[p]];
     T* to = out + static_cast<index_t>(row) * width;
     for (; p < count && named[order[p]] == row; ++p) {
-      const T* from = updates + order[p] * width;
-      for (index_t j = c; j < past; ++j) to[j] = call(add_op{}, to[j], from[j]);
+      for (index_t j = c; j < past; ++j) to[j] = call(add_op{}, to[j], updates(order[p], j));
     }
   }
 };

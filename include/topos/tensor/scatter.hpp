@@ -11,27 +11,68 @@ namespace topos {
 
 namespace detail {
 
-template <class Row, element T, std::size_t Rank, expression I>
-void add_rows(const tensor<T, Rank>& y, const I& indices, const tensor<T, Rank>& updates,
-              std::source_location where) {
+/// Enqueues the additions to the rows of y, which nobody else holds, that `indices` name. `reads`
+/// is the memory of the updates.
+template <class Row, element T, std::size_t Rank, expression I, class Updates>
+void add_rows(const tensor<T, Rank>& y, const I& indices, const Updates& updates,
+              std::vector<buffer> reads, std::source_location where) {
   const index_t rows = y.shape()[0];
   const tensor<Row, 1> named(make_node("scatter_add", where, named_row<Row>{rows}, indices), where);
   const index_t width = y.size() / rows;
-  std::vector<buffer> reads{y.memory(), updates.memory(), named.memory()};  // what it writes, too
-  const auto submit = [&](const auto& kernel) {
-    submit_kernel("topos::scatter_add", kernel, y.device(), std::move(reads), {y.memory()},
-                  updates.size(), "scatter_add", where);
+  const index_t count = named.size();
+  reads.insert(reads.end(), {y.memory(), named.memory()});  // what it writes, too
+  const auto submit = [&](const auto& kernel, std::vector<buffer> writes) {
+    submit_kernel("topos::scatter_add", kernel, y.device(), reads, std::move(writes), count * width,
+                  "scatter_add", where);
   };
-  if (y.device() == cpu()) {
-    const bool small = updates.size() <= backend::host::stream::small_work;
-    const index_t shares = small || in_place_scopes() > 0 ? 1 : backend::host::threads();
-    return submit(scatter_share_kernel<T, Row>{y.data(), updates.data(), named.data(), named.size(),
-                                               rows, width, shares});
+  if (y.device() != cpu()) {
+    const tensor<std::int64_t, 1> order = argsort(named, 0, ascending, where);
+    reads.push_back(order.memory());
+    return submit(scatter_run_kernel<T, Row, Updates>{y.data(), updates, named.data(), order.data(),
+                                                      count, rows, width},
+                  {y.memory()});
   }
-  const tensor<std::int64_t, 1> order = argsort(named, 0, ascending, where);
-  reads.push_back(order.memory());
-  submit(scatter_run_kernel<T, Row>{y.data(), updates.data(), named.data(), order.data(),
-                                    named.size(), rows, width});
+  const bool small = count * width <= backend::host::stream::small_work;
+  const index_t threads = small || in_place_scopes() > 0 ? 1 : backend::host::threads();
+  if constexpr (std::integral<T>) {  // in any order
+    if (threads > 1 && threads * rows <= count) {
+      using kernel = fill_bins_kernel<T, Row, Updates>;
+      const index_t apart = kernel::apart(y.size());
+      const tensor<T, 1> bins(shape<1>{(threads - 1) * apart}, y.device(), where);
+      reads.push_back(bins.memory());
+      submit(kernel{y.data(), bins.data(), updates, named.data(), count, rows, width, threads},
+             {y.memory(), bins.memory()});
+      return submit(sum_bins_kernel<T>{y.data(), bins.data(), y.size(), threads, apart},
+                    {y.memory()});
+    }
+  }
+  using kernel = scatter_share_kernel<T, Row, Updates>;
+  const index_t shares = width < kernel::least_columns ? 1 : threads;
+  submit(kernel{y.data(), updates, named.data(), count, rows, width, shares}, {y.memory()});
+}
+
+/// Throws unless indices or updates are where x is.
+inline void require_beside(std::optional<device> x, std::optional<device> other,
+                           std::source_location where) {
+  if (!x || !other || *x == *other) return;
+  throw device_mismatch(concat("scatter_add: x is on ", *x, ", the indices or updates are on ",
+                               *other, "; move one of them with device_put first"),
+                        where);
+}
+
+/// A copy of x with updates added.
+template <class T, expression X, expression I, class Updates>
+[[nodiscard]] tensor<T, X::rank> with_rows_added(const X& x, const I& indices,
+                                                 const Updates& updates, std::vector<buffer> reads,
+                                                 std::source_location where) {
+  const tensor<T, X::rank> y(x, where);
+  if (y.size() == 0 || shape<1>(indices.shape())[0] == 0) return y;
+  if (y.shape()[0] < std::numeric_limits<std::int32_t>::max()) {
+    add_rows<std::int32_t>(y, indices, updates, std::move(reads), where);
+  } else {
+    add_rows<std::int64_t>(y, indices, updates, std::move(reads), where);
+  }
+  return y;
 }
 
 }  // namespace detail
@@ -61,28 +102,17 @@ template <operand X, operand I, operand U>
                                         " indices; expected ", to_string(expected)),
                          where);
   }
-  for (const std::optional<device>& other : {index.device(), added.device()}) {
-    if (other && base.device() && *other != *base.device()) {
-      throw device_mismatch(detail::concat("scatter_add: x is on ", *base.device(),
-                                           ", the indices or updates are on ", *other,
-                                           "; move one of them with device_put first"),
-                            where);
-    }
-  }
-  const tensor<T, rank> y(base, where);
-  if (y.size() == 0 || expected[0] == 0) return y;
+  detail::require_beside(base.device(), index.device(), where);
+  detail::require_beside(base.device(), added.device(), where);
   const tensor<T, rank> rows = [&] {
     if constexpr (std::same_as<U, tensor<T, rank>>)
       return updates;
     else
       return tensor<T, rank>(added, where);
   }();
-  if (y.shape()[0] < std::numeric_limits<std::int32_t>::max()) {
-    detail::add_rows<std::int32_t>(y, index, rows, where);
-  } else {
-    detail::add_rows<std::int64_t>(y, index, rows, where);
-  }
-  return y;
+  const index_t width = expected[0] == 0 ? 0 : rows.size() / expected[0];
+  return detail::with_rows_added<T>(base, index, detail::added_rows<T>{rows.data(), width},
+                                    {rows.memory()}, where);
 }
 
 /// The same with one number for all updates: how often each index comes, if it is 1 and x zeros.
@@ -99,11 +129,9 @@ template <operand X, operand I, detail::scalar U>
   detail::require_fits<T>("scatter_add", update, where);
   decltype(auto) base = detail::as_node(x);
   decltype(auto) index = detail::as_node(indices);
-  shape<rank> extents = base.shape();
-  extents[0] = shape<1>(index.shape())[0];
-  const device place = base.device().value_or(index.device().value_or(default_device::current()));
-  return scatter_add(base, index,
-                     detail::filled<T>(detail::convert_op<T>{}(update), extents, place), where);
+  detail::require_beside(base.device(), index.device(), where);
+  return detail::with_rows_added<T>(
+      base, index, detail::added_number<T>{detail::convert_op<T>{}(update)}, {}, where);
 }
 
 }  // namespace topos
