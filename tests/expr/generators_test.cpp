@@ -86,6 +86,19 @@ TYPED_TEST(generators, bits_do_not_depend_on_the_place) {
   });
 }
 
+TEST(arange, takes_its_type_from_its_numbers) {
+  on_each_device([](topos::device d) {
+    EXPECT_EQ(values_of(eval(arange(5, d))), (std::vector<std::int32_t>{0, 1, 2, 3, 4}));
+    EXPECT_EQ(values_of(eval(arange(0, 10, 3, d))), (std::vector<std::int32_t>{0, 3, 6, 9}));
+    EXPECT_EQ(values_of(eval(arange(2, 4, d))), (std::vector<std::int32_t>{2, 3}));
+    EXPECT_EQ(values_of(eval(arange(topos::index_t{2}, d))), (std::vector<std::int64_t>{0, 1}));
+    EXPECT_EQ(values_of(eval(arange(0, topos::index_t{2}, d))), (std::vector<std::int64_t>{0, 1}));
+    EXPECT_EQ(values_of(eval(arange(0, 1, 0.5, d))), (std::vector<double>{0, 0.5}));
+    EXPECT_EQ(values_of(eval(arange(1.5F, d))), (std::vector<float>{0, 1}));
+  });
+  EXPECT_EQ(eval(arange(3)).shape(), (topos::shape<1>{3}));
+}
+
 TEST(arange, of_integers_counts) {
   on_each_device([](topos::device d) {
     EXPECT_EQ(values_of(eval(arange<int>(5, d))), (std::vector<int>{0, 1, 2, 3, 4}));

@@ -37,6 +37,34 @@ TYPED_TEST(creation, full_zeros_and_ones_hold_their_value_everywhere) {
   });
 }
 
+TEST(full, converts_numbers_of_other_types) {
+  on_each_device([](topos::device d) {
+    using complex = Kokkos::complex<float>;
+    const topos::f16 half(0.5F);
+    const topos::bf16 three(3.0F);
+    EXPECT_EQ(values_of(topos::full<topos::f16>({2}, 0.5F, d)), std::vector(2, half));
+    EXPECT_EQ(values_of(topos::full<topos::f16>({2}, 0.5, d)), std::vector(2, half));
+    EXPECT_EQ(values_of(topos::full<topos::bf16>({2}, 3, d)), std::vector(2, three));
+    EXPECT_EQ(values_of(topos::full<topos::bf16, 1>({2}, 3, d)), std::vector(2, three));
+    EXPECT_EQ(values_of(topos::full<float>({2}, half, d)), std::vector(2, 0.5F));
+    EXPECT_EQ(values_of(topos::full<complex>({2}, 3, d)), std::vector(2, complex(3.0F)));
+    EXPECT_EQ(values_of(topos::full<complex>({2}, Kokkos::complex<double>(1, 2), d)),
+              std::vector(2, complex(1.0F, 2.0F)));
+    const auto x = topos::zeros<topos::f16>({2}, d);
+    EXPECT_EQ(values_of(topos::full_like(x, 0.5)), std::vector(2, half));
+    EXPECT_EQ(values_of(topos::full_like<topos::bf16>(x, 3)), std::vector(2, three));
+    EXPECT_EQ(values_of(topos::full_like<std::uint8_t>(x, 3)), (std::vector<std::uint8_t>{3, 3}));
+  });
+}
+
+TEST(full, refuses_whole_numbers_that_its_type_does_not_have) {
+  EXPECT_THROW((void)topos::full<std::uint8_t>({2}, 256), topos::invalid_argument);
+  EXPECT_THROW((void)topos::full<std::uint64_t>({2}, -1), topos::invalid_argument);
+  const auto x = topos::zeros<std::int8_t>({2});
+  EXPECT_THROW((void)topos::full_like(x, 128), topos::invalid_argument);
+  EXPECT_EQ(values_of(topos::full_like(x, -128)), (std::vector<std::int8_t>{-128, -128}));
+}
+
 TYPED_TEST(creation, copies_host_memory) {
   using T = TypeParam;
   on_each_device([](topos::device d) {

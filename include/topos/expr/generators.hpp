@@ -87,6 +87,15 @@ struct arange_elements {
   }
 };
 
+/// Numbers that an arange is made of without its type being named.
+template <class T>
+concept real_number = element<T> &&(std::floating_point<T> || is_integer<T>);
+
+// Whether numbers are made of T: integers only of integers, which signed and unsigned ones of 64
+// bits are not together.
+template <class T, class... Numbers>
+inline constexpr bool is_range_of = std::integral<T> == (std::integral<Numbers> && ...);
+
 // How many numbers an arange has, if that is finite and fits. Of integers it is counted as unsigned
 // ones of 64 bits, where the distance of any two is exact.
 template <class T>
@@ -202,6 +211,27 @@ template <element T>
 [[nodiscard]] auto arange(std::type_identity_t<T> stop, device d = default_device::current(),
                           std::source_location where = std::source_location::current()) {
   return arange<T>(T(0), stop, T(1), d, where);
+}
+
+/// The same in the type of the numbers, or that which theirs promote to: `arange(5)` is of int.
+template <int = 0, detail::real_number A, detail::real_number B, detail::real_number C>
+  requires(detail::is_range_of<promote_t<promote_t<A, B>, C>, A, B, C>)
+[[nodiscard]] auto arange(A start, B stop, C step, device d = default_device::current(),
+                          std::source_location where = std::source_location::current()) {
+  using T = promote_t<promote_t<A, B>, C>;
+  return arange<T>(static_cast<T>(start), static_cast<T>(stop), static_cast<T>(step), d, where);
+}
+template <int = 0, detail::real_number A, detail::real_number B>
+  requires(detail::is_range_of<promote_t<A, B>, A, B>)
+[[nodiscard]] auto arange(A start, B stop, device d = default_device::current(),
+                          std::source_location where = std::source_location::current()) {
+  using T = promote_t<A, B>;
+  return arange<T>(static_cast<T>(start), static_cast<T>(stop), T(1), d, where);
+}
+template <int = 0, detail::real_number T>
+[[nodiscard]] auto arange(T stop, device d = default_device::current(),
+                          std::source_location where = std::source_location::current()) {
+  return arange<T>(stop, d, where);
 }
 
 /// `count` numbers from start to stop, both included, at equal distances: an expression of one

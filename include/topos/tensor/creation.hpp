@@ -14,6 +14,14 @@
 
 namespace topos {
 
+namespace detail {
+
+/// Numbers of another type than T that become one.
+template <class S, class T>
+concept number_for = scalar<S> && !std::same_as<S, T> && (is_complex<T> || !is_complex<S>);
+
+}  // namespace detail
+
 /// A tensor of a shape with any content; returns at once.
 template <element T, std::size_t Rank>
 [[nodiscard]] tensor<T, Rank> empty(shape<Rank> extents, device d = default_device::current(),
@@ -27,7 +35,9 @@ template <element T, std::size_t Rank>
   return empty<T>(std::to_array(extents), d, where);
 }
 
-/// A tensor that holds `value` everywhere; returns at once.
+/// A tensor that holds `value` everywhere; returns at once. A number of another type is converted,
+/// as where it is assigned to a slice. Throws `invalid_argument` for a whole number that integers
+/// of type T do not have.
 template <element T, std::size_t Rank>
 [[nodiscard]] tensor<T, Rank> full(shape<Rank> extents, std::type_identity_t<T> value,
                                    device d = default_device::current(),
@@ -37,6 +47,20 @@ template <element T, std::size_t Rank>
 }
 template <element T, std::size_t Rank>
 [[nodiscard]] tensor<T, Rank> full(const index_t (&extents)[Rank], std::type_identity_t<T> value,
+                                   device d = default_device::current(),
+                                   std::source_location where = std::source_location::current()) {
+  return full<T>(std::to_array(extents), value, d, where);
+}
+
+template <element T, std::size_t Rank, detail::number_for<T> S>
+[[nodiscard]] tensor<T, Rank> full(shape<Rank> extents, S value,
+                                   device d = default_device::current(),
+                                   std::source_location where = std::source_location::current()) {
+  detail::require_fits<T>("full", value, where);
+  return full<T>(extents, detail::convert_op<T>{}(value), d, where);
+}
+template <element T, std::size_t Rank, detail::number_for<T> S>
+[[nodiscard]] tensor<T, Rank> full(const index_t (&extents)[Rank], S value,
                                    device d = default_device::current(),
                                    std::source_location where = std::source_location::current()) {
   return full<T>(std::to_array(extents), value, d, where);
@@ -120,6 +144,14 @@ template <class T = void, operand X>
   decltype(auto) node = detail::as_node(x);
   return full<element>(shape<detail::node_t<X>::rank>(node.shape()), value,
                        d.value_or(node.device().value_or(default_device::current())), where);
+}
+template <class T = void, operand X, detail::scalar S,
+          class Element = std::conditional_t<std::is_void_v<T>, detail::value_of_t<X>, T>>
+  requires detail::number_for<S, Element>
+[[nodiscard]] auto full_like(const X& x, S value, std::optional<device> d = {},
+                             std::source_location where = std::source_location::current()) {
+  detail::require_fits<Element>("full_like", value, where);
+  return full_like<Element>(x, detail::convert_op<Element>{}(value), d, where);
 }
 template <class T = void, operand X>
 [[nodiscard]] auto zeros_like(const X& x, std::optional<device> d = {},
