@@ -73,6 +73,9 @@ struct resolved_range {
   return {first, count > 1 ? r.step : 1, count};
 }
 
+template <class>
+inline constexpr bool is_never = false;
+
 /// The view that indices make of a shape; axes after the last index stay whole.
 template <std::size_t Rank, axis_index... I>
 class slice_view {
@@ -168,6 +171,14 @@ template <operand X, detail::axis_index I = detail::no_index,
   decltype(auto) node = detail::as_node(x);
   const shape<detail::node_t<X>::rank> whole = node.shape();
   return node.viewed(whole, detail::view_at(whole, where, i, j, k, l, m, n, o, p));
+}
+
+/// A slice has no indices that are tensors.
+template <operand X, operand I>
+void slice(const X& /*x*/, const I& /*indices*/) {
+  static_assert(detail::is_never<I>,
+                "topos: slice takes numbers and ranges: of a mask, write where(mask, x, other); "
+                "of indices, take(x, indices)");
 }
 
 }  // namespace topos

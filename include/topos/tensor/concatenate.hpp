@@ -51,6 +51,14 @@ template <class... X>
   return std::apply([](const auto&... part) { return std::tuple{node_as<T>(part)...}; }, parts);
 }
 
+/// An operand among others of other types.
+template <std::size_t LeastRank>
+struct any_part {
+  template <operand X>
+    requires(node_t<X>::rank >= LeastRank)
+  any_part(const X& /*part*/) {}
+};
+
 template <class E, class Body>
 void for_each_node(const std::vector<E>& nodes, const Body& body) {
   for (const E& node : nodes) body(node);
@@ -157,6 +165,14 @@ template <class... X>
                                std::source_location where = std::source_location::current()) {
   return detail::concatenated(detail::nodes_of(parts), axis, where);
 }
+// What else comes in braces.
+template <int None = 0>
+void concatenate(std::initializer_list<detail::any_part<1>> /*parts*/, index_t /*axis*/ = 0,
+                 std::source_location /*where*/ = {}) {
+  static_assert(None != 0,
+                "topos: concatenate takes operands of one type in braces; write those of several "
+                "as a tuple, concatenate(std::tuple{x, x + 1}), or make them tensors by eval");
+}
 
 /// Operands of one shape beside each other along a new axis, which is axis `axis` of the result;
 /// given, and throws, as those of `concatenate`; returns at once.
@@ -175,6 +191,15 @@ template <class... X>
 [[nodiscard]] auto stack(const std::tuple<X...>& parts, index_t axis = 0,
                          std::source_location where = std::source_location::current()) {
   return detail::stacked(detail::nodes_of(parts), axis, where);
+}
+
+// What else comes in braces.
+template <int None = 0>
+void stack(std::initializer_list<detail::any_part<0>> /*parts*/, index_t /*axis*/ = 0,
+           std::source_location /*where*/ = {}) {
+  static_assert(None != 0,
+                "topos: stack takes operands of one type in braces; write those of several as a "
+                "tuple, stack(std::tuple{x, x + 1}), or make them tensors by eval");
 }
 
 }  // namespace topos

@@ -189,6 +189,16 @@ class tensor : detail::located_operators<tensor<T, Rank>> {
     return topos::slice(*this, i, j, k, l, m, n, o, p, where);
   }
 
+  /// There is no slice by a mask or by a tensor of indices. What is returned can be assigned to
+  /// only for the sake of the compiler's message.
+  template <operand Mask>
+  tensor_slice<T, Rank, Rank> slice(const Mask& /*mask*/) & {
+    static_assert(detail::is_never<Mask>,
+                  "topos: slice takes numbers and ranges: to assign by a mask, write "
+                  "x = where(mask, value, x)");
+    return this->slice(range{});
+  }
+
   /// Adds, subtracts, multiplies by or divides by an operand or scalar that broadcasts to this
   /// shape, in place where nobody else holds the memory. Throws `shape_mismatch`,
   /// `device_mismatch`.
