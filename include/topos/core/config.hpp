@@ -76,6 +76,17 @@
 #define TOPOS_STEPS_TO_LEAST
 #endif
 
+/// After a member function: what it returns refers to the object, and must not outlive it. Clang
+/// warns where it does; g++ would warn of the attribute.
+#if defined(__has_cpp_attribute) && !defined(__CUDACC__)
+#if __has_cpp_attribute(clang::lifetimebound)
+#define TOPOS_LIFETIMEBOUND [[clang::lifetimebound]]
+#endif
+#endif
+#ifndef TOPOS_LIFETIMEBOUND
+#define TOPOS_LIFETIMEBOUND
+#endif
+
 namespace topos {
 
 /// Sizes, extents and offsets, in elements unless said otherwise.

@@ -171,9 +171,9 @@ class tensor : detail::located_operators<tensor<T, Rank>> {
             detail::axis_index K = detail::no_index, detail::axis_index L = detail::no_index,
             detail::axis_index M = detail::no_index, detail::axis_index N = detail::no_index,
             detail::axis_index O = detail::no_index, detail::axis_index P = detail::no_index>
-  [[nodiscard]] auto slice(I i = {}, J j = {}, K k = {}, L l = {}, M m = {}, N n = {}, O o = {},
-                           P p = {},
-                           std::source_location where = std::source_location::current()) & {
+  [[nodiscard]] auto slice(
+      I i = {}, J j = {}, K k = {}, L l = {}, M m = {}, N n = {}, O o = {}, P p = {},
+      std::source_location where = std::source_location::current()) & TOPOS_LIFETIMEBOUND {
     const auto view = detail::view_at(extents_, where, i, j, k, l, m, n, o, p);
     const auto part =
         view(detail::layout<Rank>::dense(extents_));  // of the tensor, wherever it begins
