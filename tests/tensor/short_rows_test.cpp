@@ -192,6 +192,35 @@ TEST(short_rows, have_extrema_of_nans) {
   });
 }
 
+// Combined with each other, in an order that depends on their number alone.
+TEST(short_rows, are_summed) {
+  on_each_device([](topos::device d) {
+    for (const index_t w : {1, 2, 3, 23, 24}) {
+      for (const index_t n : {1, 15, 16, 17, 64, 65, 2047, 5000}) {
+        const auto whole = topos::astype<int>(numbers(n, w, d));
+        const tensor<float, 2> x = topos::astype<float>(whole % 64);  // whose sums are exact
+        const tensor<float, 2> column = topos::slice(x, range{}, range{0, 1});
+        const auto all = values_of(x);
+        std::vector<float> expected(static_cast<std::size_t>(w));
+        std::vector<float> apart(static_cast<std::size_t>(w));
+        for (index_t i = 0; i < n; ++i) {
+          for (index_t j = 0; j < w; ++j) {
+            const float value = all[static_cast<std::size_t>(i * w + j)];
+            expected[static_cast<std::size_t>(j)] += value;
+            apart[static_cast<std::size_t>(j)] += value - all[static_cast<std::size_t>(i * w)];
+          }
+        }
+        EXPECT_EQ(values_of(tensor<float, 1>(topos::sum(x, 0))), expected) << n << " x " << w;
+        EXPECT_EQ(values_of(tensor<float, 1>(topos::sum(x - column, 0))), apart) << n << " x " << w;
+        const auto roots = [&] { return values_of(tensor<float, 1>(topos::sum(sqrt(x), 0))); };
+        const auto on_all = roots();
+        const topos::in_place_scope scope;
+        EXPECT_EQ(roots(), on_all) << n << " x " << w;
+      }
+    }
+  });
+}
+
 // A row's softmax does not depend on how many others there are, in any bit.
 TEST(short_rows, are_softened_alike) {
   on_each_device([](topos::device d) {

@@ -7,6 +7,7 @@
 #include <concepts>
 #include <topos/kernels/detail/column_reducer.hpp>
 #include <topos/kernels/detail/joint_reduction.hpp>
+#include <topos/kernels/detail/narrow_reducer.hpp>
 #include <topos/kernels/detail/reduction_pieces.hpp>
 #include <topos/kernels/map.hpp>
 #include <utility>
@@ -19,6 +20,7 @@ struct partial_rows {
   const T* data;
   index_t columns;
   KOKKOS_FUNCTION memory_row<T> row(index_t r) const { return {{data}, r * columns}; }
+  [[nodiscard]] memory_row<T> flat(const flat_block& block) const { return row(block.first); }
 };
 
 /// The kernel of a reduction: item i is a piece of one output, or several outputs.
@@ -35,6 +37,7 @@ struct reduction_kernel : reduction_pieces {
   Finish finish;
   bool whole = true;               // results are final; if not, pieces leave theirs
   value_type* partials = nullptr;  // where the results of pieces go; unused where they are final
+  short_rows short_on_host;        // that are combined with each other; none elsewhere
 
   reduction_kernel(const reduction_pieces& groups, const Target& to, index_t rows_of_group,
                    const Rows& from, const Op& combine, const Finish& last)
@@ -51,7 +54,10 @@ struct reduction_kernel : reduction_pieces {
     piece_rows = 1;
     piece_columns = map_chunk;
     if (!by_rows) {
-      piece_rows = rows_of_piece;
+      // Of few columns more rows, on the host.
+      piece_rows = threads > 0 && columns < host_rows::narrow_columns
+                       ? std::max(rows_of_piece, map_chunk / std::max<index_t>(columns, 1))
+                       : rows_of_piece;
       piece_columns = columns_of_piece;
       const index_t most = host_rows::most_columns<Op, Rows, value_type>();
       while (threads > 0 && piece_columns < most && count_down() >= 12 * threads)
@@ -209,7 +215,11 @@ struct reduction_kernel : reduction_pieces {
     value_type* partial = partials + (whole ? 0 : at.first);
     if constexpr (Team::on_host) {
       value_type values[host_rows::most_columns<Op, Rows, value_type>() + most_lanes];
-      host_rows::column_reducer(op, rows, values).run(r, inner, count, of.c, of.past_c);
+      using narrow = host_rows::narrow_reducer<Op, Rows, value_type>;
+      if (inner == 1 && narrow::takes(count, columns))
+        narrow(op, rows, short_on_host, columns).run(r, count, values);
+      else
+        host_rows::column_reducer(op, rows, values).run(r, inner, count, of.c, of.past_c);
       if (whole) {
         for (index_t j = of.c; j < of.past_c; ++j) to[j * target.step] = finish(values[j - of.c]);
       } else {
