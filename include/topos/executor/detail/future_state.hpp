@@ -135,7 +135,7 @@ class future_state : public withdrawable {
     parking_place& place = parking_place::of(this);
     auto lock = place.lock();
     if (!mark_awaited()) return true;
-    return place.sleep(lock, this, time, [&] { return is_ready(); });
+    return place.sleep(lock, time, [&] { return is_ready(); });
   }
 
   /// Has this run once the result is there; says false, and leaves it alone, if it is there
@@ -176,7 +176,7 @@ class future_state : public withdrawable {
   }
   void announce() noexcept {
     const std::uintptr_t word = word_.load(std::memory_order_acquire);
-    if ((word & awaited) != 0) parking_place::of(this).wake(this);
+    if ((word & awaited) != 0) parking_place::of(this).wake();
     auto* const next = reinterpret_cast<continuation*>(word & ~(ready | awaited));
     if (next == nullptr) return;
     if (next->quick)
@@ -206,7 +206,7 @@ class future_state : public withdrawable {
     parking_place& place = parking_place::of(this);
     auto lock = place.lock();
     if (!mark_awaited()) return;
-    place.sleep(lock, this, [&] { return is_ready(); });
+    place.sleep(lock, [&] { return is_ready(); });
   }
 
   // Says that somebody is about to sleep; says whether there is still something to wait for.

@@ -14,71 +14,45 @@ namespace topos::detail {
 
 /// A place for all that wait for one of some addresses, as in WebKit's "parking lot". Who is about
 /// to sleep says so in what it waits for, under the place's lock; who changes that and reads so
-/// wakes those who sleep for that address.
+/// wakes the place.
 class alignas(64) parking_place {
  public:
   /// Those that wait for other addresses may sleep there too.
   [[nodiscard]] TOPOS_SHARED static parking_place& of(const void* address) {
     // Never destroyed: static objects may wait, too.
-    static auto& all = *new std::array<parking_place, 64>;
+    static auto& all = *new std::array<parking_place, 1024>;
     // Of objects a power of two apart, too: Knuth's multiplicative hashing, by the golden ratio.
     const std::uint64_t spread = reinterpret_cast<std::uintptr_t>(address) * 0x9E3779B97F4A7C15U;
-    return all[spread >> 58U];
+    return all[spread >> 54U];
   }
 
   [[nodiscard]] std::unique_lock<std::mutex> lock() { return std::unique_lock(mutex_); }
 
   template <class Ready>
-  void sleep(std::unique_lock<std::mutex>& lock, const void* address, Ready ready) {
-    sleeper self(*this, address);
-    self.woken.wait(lock, ready);
+  void sleep(std::unique_lock<std::mutex>& lock, Ready ready) {
+    changed_.wait(lock, ready);
   }
   /// Says whether it became ready in time.
   template <class Rep, class Period, class Ready>
-  bool sleep(std::unique_lock<std::mutex>& lock, const void* address,
-             std::chrono::duration<Rep, Period> longest, Ready ready) {
+  bool sleep(std::unique_lock<std::mutex>& lock, std::chrono::duration<Rep, Period> longest,
+             Ready ready) {
     if (longest <= longest.zero()) return ready();
     // Added to the time of now, a longer one could wrap around.
     constexpr std::chrono::hours lifetime(24 * 365 * 100);
-    if (std::chrono::duration<double>(longest) < lifetime) {
-      sleeper self(*this, address);
-      return self.woken.wait_for(lock, longest, ready);
-    }
-    sleep(lock, address, ready);
+    if (std::chrono::duration<double>(longest) < lifetime)
+      return changed_.wait_for(lock, longest, ready);
+    sleep(lock, ready);
     return true;
   }
 
-  void wake(const void* address) noexcept {
-    const auto guard = lock();  // who read that it is not ready is asleep by now
-    for (sleeper* each = first_; each != nullptr; each = each->next) {
-      if (each->address == address) each->woken.notify_one();
-    }
+  void wake() noexcept {
+    static_cast<void>(lock());  // who read that it is not ready is asleep by now
+    changed_.notify_all();
   }
 
  private:
-  // In the list of its place while it lives: under the lock.
-  struct sleeper {
-    sleeper(parking_place& at, const void* what) noexcept
-        : place(at), address(what), next(at.first_) {
-      if (next != nullptr) next->before = this;
-      place.first_ = this;
-    }
-    ~sleeper() {
-      if (next != nullptr) next->before = before;
-      (before == nullptr ? place.first_ : before->next) = next;
-    }
-    sleeper(const sleeper&) = delete;
-    sleeper& operator=(const sleeper&) = delete;
-
-    parking_place& place;
-    const void* const address;
-    sleeper* next;
-    sleeper* before = nullptr;
-    std::condition_variable woken;
-  };
-
   std::mutex mutex_;
-  sleeper* first_ = nullptr;
+  std::condition_variable changed_;
 };
 
 }  // namespace topos::detail
