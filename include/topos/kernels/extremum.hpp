@@ -384,8 +384,9 @@ class extremum_plan {
                         target, w),
                 v.rows(w)) {
     if (size_ != 0) kernel_.cut();
-    if (!order.by_rows && out.where().kind() == device_kind::cpu)
-      kernel_.short_on_host = {kernel_.rows, kernel_.reduced, kernel_.columns, sizeof(value_type)};
+    if (!order.by_rows)
+      kernel_.short_on_host = {out.where(), kernel_.rows, kernel_.reduced, kernel_.columns,
+                               sizeof(value_type)};
   }
 
   index_t size_;

@@ -55,6 +55,32 @@ struct tiling {
   }
 };
 
+namespace host_rows {
+
+/// Columns [c, past_c) of a row, past the caches where that is wanted: a fence has to follow then.
+template <class T, class Row>
+void assign_row(T* to, index_t step, const Row& row, index_t c, index_t past_c, bool past_caches) {
+  if (past_caches)
+    assign_past_caches(to, step, row, c, past_c);
+  else
+    assign(to, step, row, c, past_c);
+}
+
+/// Short rows as one, straight to where they go if that lies flat.
+template <class Target, class Row>
+void assign_block(const Target& target, const Row& row, flat_block& block, bool past_caches) {
+  auto* const to = target.elements.data;
+  if (target.lies_flat(block.columns))
+    return assign_row(to + target.start(block.first), 1, row, 0, block.size(), past_caches);
+  auto* const made = block.take<std::decay_t<decltype(*to)>>();
+  assign(made, 1, row, 0, block.size());
+  target.for_each_run(block, [&](index_t i, index_t at, index_t n, row_steps there) {
+    copy_rows(to + at, there, made + i * block.columns, {block.columns, 1}, n, block.columns);
+  });
+}
+
+}  // namespace host_rows
+
 /// The kernel of a map: item i is one tile.
 template <class Target, class Rows>
 struct map_kernel {
@@ -85,8 +111,8 @@ struct map_kernel {
         assign_short(r, past_r);
       } else {
         for (; r < past_r; ++r)
-          assign_row(target.elements.data + target.start(r) + c * target.step, target.step,
-                     rows.row(r), c, past_c);
+          host_rows::assign_row(target.elements.data + target.start(r) + c * target.step,
+                                target.step, rows.row(r), c, past_c, past_caches);
       }
       if (past_caches) fence();
     } else if (past_r - r == 1) {
@@ -105,31 +131,9 @@ struct map_kernel {
     }
   }
 
-  template <class T, class Row>
-  void assign_row(T* to, index_t step, const Row& row, index_t c, index_t past_c) const {
-    if (past_caches)
-      host_rows::assign_past_caches(to, step, row, c, past_c);
-    else
-      host_rows::assign(to, step, row, c, past_c);
-  }
-
   void assign_short(index_t r, index_t past_r) const {
-    short_on_host.for_each(rows, r, past_r,
-                           [&](const auto& row, flat_block& block) { assign_block(row, block); });
-  }
-
-  // Short rows as one, straight to where they go if that lies flat.
-  template <class Row>
-  void assign_block(const Row& row, flat_block& block) const {
-    if (target.lies_flat(block.columns)) {
-      assign_row(target.elements.data + target.start(block.first), 1, row, 0, block.size());
-      return;
-    }
-    auto* const made = block.take<std::decay_t<decltype(*target.elements.data)>>();
-    host_rows::assign(made, 1, row, 0, block.size());
-    target.for_each_run(block, [&](index_t i, index_t at, index_t n, row_steps there) {
-      copy_rows(target.elements.data + at, there, made + i * block.columns, {block.columns, 1}, n,
-                block.columns);
+    short_on_host.for_each(rows, r, past_r, [&](const auto& row, flat_block& block) {
+      host_rows::assign_block(target, row, block, past_caches);
     });
   }
 };
@@ -266,9 +270,9 @@ class map_plan {
                 past,
                 {}},
         dense_(w.axes == 1 && kernel_.target.step == 1 && kernel_.rows.row(0).is_dense()) {
-    if (out.where().kind() != device_kind::cpu) return;
     const bool flat = kernel_.target.lies_flat(w.columns());
-    kernel_.short_on_host = {kernel_.rows, w.rows(), w.columns(), flat ? 0 : sizeof(value_type)};
+    kernel_.short_on_host = {out.where(), kernel_.rows, w.rows(), w.columns(),
+                             flat ? 0 : sizeof(value_type)};
   }
 
   // How far apart elements lie that are better computed together; 0: none are.

@@ -30,10 +30,10 @@ struct piece_sort_kernel {
   const std::int64_t* row_numbers;  // those of the columns; null: their own
   short_rows short_on_host;         // none elsewhere
 
-  /// Has rows of few elements sorted some at once; on the host.
-  void sort_short_rows() {
+  /// Has rows of few elements sorted some at once, where that is the host's to do.
+  void sort_short_rows(const device& d) {
     if (columns <= few && columns <= piece)
-      short_on_host = {rows, count, columns, sizeof(key) + sizeof(number), 2};
+      short_on_host = {d, rows, count, columns, sizeof(key) + sizeof(number), 2};
   }
 
   [[nodiscard]] KOKKOS_FUNCTION index_t across() const { return (columns + piece - 1) / piece; }

@@ -133,8 +133,8 @@ class reduce_plan {
     if (size_ == 0) return;
     kernel_.cut(order.by_rows && crosses_rows(v, w),
                 out.where() == cpu() ? backend::host::threads() : 0);
-    if (!order.by_rows && out.where() == cpu())
-      kernel_.short_on_host = {kernel_.rows, kernel_.reduced, kernel_.columns};
+    if (!order.by_rows)
+      kernel_.short_on_host = {out.where(), kernel_.rows, kernel_.reduced, kernel_.columns};
     if (order.has_second_step())
       kernel_.whole = false;
     else

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <topos/device/device.hpp>
 #include <topos/expr/flat_block.hpp>
 
 namespace topos::detail {
@@ -18,13 +19,14 @@ class short_rows {
   /// None: the kernel takes its rows one by one.
   short_rows() = default;
 
-  /// Of an expression; for each element `more` bytes are wanted, in `parts`, beside what its leaves
-  /// need.
+  /// Of an expression; none on a GPU. For each element `more` bytes are wanted, in `parts`, beside
+  /// what its leaves need.
   template <class Rows>
-  short_rows(const Rows& rows, index_t count, index_t columns, std::size_t more = 0,
-             std::size_t parts = 1)
+  short_rows(const device& where, const Rows& rows, index_t count, index_t columns,
+             std::size_t more = 0, std::size_t parts = 1)
       : columns_(columns) {
-    if (count < 2 || columns >= columns_apart || columns == 0) return;
+    if (where.kind() != device_kind::cpu || count < 2 || columns >= columns_apart || columns == 0)
+      return;
     const flat_need need = rows.need_flat(columns) + flat_need{true, more, more != 0 ? parts : 0};
     if (!need.possible || (need.leaves + 1) * flat_block::alignment > memory_size) return;
     index_t elements = most_elements;

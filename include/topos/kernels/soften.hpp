@@ -46,9 +46,9 @@ struct soften_kernel {
   bool log;
   short_rows short_on_host;  // none elsewhere
 
-  /// Has short rows computed some at once; on the host.
-  void compute_short_rows() {
-    short_on_host = {rows, count, columns, 3 * sizeof(value_type) + sizeof(result_type), 4};
+  /// Has short rows computed some at once, where that is the host's to do.
+  void compute_short_rows(const device& d) {
+    short_on_host = {d, rows, count, columns, 3 * sizeof(value_type) + sizeof(result_type), 4};
   }
 
   [[nodiscard]] KOKKOS_FUNCTION index_t together() const {
@@ -154,21 +154,14 @@ struct soften_kernel {
       auto* const exponentials = block.take<value_type>();
       host_rows::assign(exponentials, 1, make_row(exp_op{}, values), 0, block.size());
       combine(add_op{}, exponentials, [](value_type v) { return Kokkos::log(v); });
-      put_block(make_row(subtract_op{}, values, of_rows), block);
+      host_rows::assign_block(target, narrowed(make_row(subtract_op{}, values, of_rows)), block,
+                              false);
     } else {
       host_rows::assign(x, 1, make_row(exp_op{}, values), 0, block.size());
       combine(add_op{}, x, [](value_type v) { return value_type(1) / v; });
-      put_block(make_row(multiply_op{}, values, of_rows), block);
+      host_rows::assign_block(target, narrowed(make_row(multiply_op{}, values, of_rows)), block,
+                              false);
     }
-  }
-
-  template <class Row>
-  void put_block(const Row& row, flat_block& block) const {
-    auto* const made = block.take<result_type>();
-    host_rows::assign(made, 1, narrowed(row), 0, block.size());
-    target.for_each_run(block, [&](index_t i, index_t at, index_t n, row_steps there) {
-      copy_rows(target.elements.data + at, there, made + i * columns, {columns, 1}, n, columns);
-    });
   }
 
   // As what it becomes.

@@ -52,7 +52,7 @@ template <class T, expression K>
 template <class Kernel>
 void submit_piece_sort(Kernel kernel, device d, std::vector<buffer> reads,
                        std::vector<buffer> writes, std::source_location where) {
-  if (d.kind() == device_kind::cpu) kernel.sort_short_rows();
+  kernel.sort_short_rows(d);
   submit_kernel("topos::sort", kernel, d, std::move(reads), std::move(writes),
                 kernel.count * kernel.columns * 16, "sort", where);
 }
