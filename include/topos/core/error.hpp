@@ -15,6 +15,19 @@
 
 namespace topos {
 
+namespace detail {
+
+/// Joins what can be streamed into one string, for messages: the same in every locale.
+template <class... Parts>
+[[nodiscard]] std::string concat(const Parts&... parts) {
+  std::ostringstream stream;
+  stream.imbue(std::locale::classic());
+  (stream << ... << parts);
+  return std::move(stream).str();
+}
+
+}  // namespace detail
+
 /// What a failure befell that was told only later: an operation, and the call that enqueued it.
 struct failure_origin {
   const char* operation;
@@ -46,12 +59,10 @@ class TOPOS_SHARED error : public std::runtime_error {
   /// Adds the queued operation that failed with this to the message; the first one stays.
   void set_origin(const failure_origin& from) {
     if (origin_) return;
-    std::string text = std::runtime_error::what();
-    text.append(", while computing ").append(from.operation);
-    if (from.where.line() != 0) {
-      text.append(" enqueued at ").append(from.where.file_name());
-      text.append(":").append(std::to_string(from.where.line()));
-    }
+    std::string text =
+        detail::concat(std::runtime_error::what(), ", while computing ", from.operation);
+    if (from.where.line() != 0)
+      text += detail::concat(" enqueued at ", from.where.file_name(), ':', from.where.line());
     message_ = std::make_shared<const std::string>(std::move(text));
     origin_ = from;
   }
@@ -150,16 +161,4 @@ struct TOPOS_SHARED runtime_not_started : error {
       : error(message, where) {}
 };
 
-namespace detail {
-
-/// Joins what can be streamed into one string, for messages: the same in every locale.
-template <class... Parts>
-[[nodiscard]] std::string concat(const Parts&... parts) {
-  std::ostringstream stream;
-  stream.imbue(std::locale::classic());
-  (stream << ... << parts);
-  return std::move(stream).str();
-}
-
-}  // namespace detail
 }  // namespace topos
