@@ -11,6 +11,7 @@
 #include <optional>
 #include <source_location>
 #include <span>
+#include <topos/core/divisor.hpp>
 #include <topos/core/dtype.hpp>
 #include <topos/core/error.hpp>
 #include <topos/core/layout.hpp>
@@ -36,17 +37,18 @@ struct strided_rows {
   index_t base;
   index_t step;
   int leading;            // axes over which rows are counted
-  index_t extents[most];  // std::array is host code to nvcc
+  divisor extents[most];  // std::array is host code to nvcc
   index_t strides[most];
 
   KOKKOS_FUNCTION index_t start(index_t r) const {
-    if (leading <= 1) return base + r * strides[0];
     index_t at = base;
-    for (int axis = leading; axis-- > 0;) {
-      at += r % extents[axis] * strides[axis];
-      r /= extents[axis];
+    for (int axis = static_cast<int>(most) - 1; axis > 0; --axis) {  // unrolled: it is constant
+      if (axis >= leading) continue;
+      const index_t whole = extents[axis].quotient(r);
+      at += (r - whole * extents[axis]) * strides[axis];
+      r = whole;
     }
-    return at;
+    return at + r * strides[0];
   }
   KOKKOS_FUNCTION strided_row<Elements> row(index_t r) const { return {elements, start(r), step}; }
 

@@ -40,6 +40,37 @@ template <class T, class Row>
   for (index_t k = 0; k < count; ++k) out[k * step] = row[first + k];
 }
 
+// The conversion of a row.
+template <class To, class Row>
+using converted_row = operation_row_of<std::index_sequence<0>, convert_op<To>, Row>;
+
+// Whether a row is one whose elements are computed by lanes that are not in memory.
+template <class Row>
+inline constexpr bool converts_lanes = false;
+template <class To, class Row>
+inline constexpr bool converts_lanes<converted_row<To, Row>> =
+    Row::width > 1 && !requires(const Row& row) {
+  row.elements.address();
+};
+
+template <class T, class Row>
+void assign_dense(T* out, Row row, index_t first, index_t last);
+
+// By some at a time: compilers make lanes of a conversion, but not of all that it may be of.
+template <class T, class To, class Row>
+[[gnu::noinline]] void assign_converted(T* out, const converted_row<To, Row>& row, index_t first,
+                                        index_t last) {
+  constexpr index_t most = 16 * Row::width;
+  const Row& from = static_cast<const part<0, Row>&>(row).value;
+  typename Row::value_type values[most];
+  for (index_t j = first; j < last; j += most) {
+    const index_t count = last - j < most ? last - j : most;
+    assign_dense(values, from, j, j + count);
+    TOPOS_INDEPENDENT_STEPS
+    for (index_t k = 0; k < count; ++k) out[j - first + k] = row.op(values[k]);
+  }
+}
+
 template <class T, class Row>
 [[gnu::noinline]] void assign_dense(T* out, Row row, index_t first, index_t last) {
   if constexpr (Row::width != 0) {
@@ -47,6 +78,8 @@ template <class T, class Row>
     for (; j + Row::width <= last; j += Row::width)
       lane::store(out + (j - first), row.lanes(j, lane::all{}));
     if (j < last) lane::store_partial(out + (j - first), row.lanes(j, last - j), last - j);
+  } else if constexpr (converts_lanes<Row>) {
+    assign_converted(out, row, first, last);
   } else {
     assign_each(out, 1, row, first, last);
   }
@@ -166,15 +199,32 @@ inline auto reduce_short(const Op& op, const Row& row, index_t first, index_t la
   return reduce_in_fours(op, values, count);
 }
 
+// The lanes of a row combined with each other.
+template <class Row, class Op, class B>
+inline auto join_lanes(const Op& op, const B& lanes) {
+  using T = typename Row::value_type;
+  if constexpr (lane::numbers<B> && lane::has_turns<T>) {
+    const auto combine = [&](const auto& a, const auto& b) { return op.lanes(a, b); };
+    return lane::fold_lanes<Row::width>(lanes, combine);
+  } else {
+    T values[Row::width];
+    store_lanes(values, lanes);
+    return lane::fold<Row::width>(values, op);
+  }
+}
+
+// A row of fewer elements has no chains.
+template <class Row>
+inline constexpr index_t chained_row = 2 * chains* Row::width;
+
 // Of a whole batch at least.
 template <class Op, class Row>
 inline auto reduce_lanes(const Op& op, const Row& row, index_t first, index_t last) {
   constexpr index_t width = Row::width;
-  const auto combine = [&](const auto& a, const auto& b) { return op.lanes(a, b); };
   const auto at = [&](index_t k, auto count) { return by_itself<Row>(row.lanes(k, count)); };
   index_t j = first + width;
   auto total = at(first, lane::all{});
-  if (j + (2 * chains - 1) * width <= last) {
+  if (first + chained_row<Row> <= last) {
     decltype(total) chain[chains];
     chain[0] = total;
     for (int c = 1; c < chains; ++c, j += width) chain[c] = at(j, lane::all{});
@@ -183,19 +233,12 @@ inline auto reduce_lanes(const Op& op, const Row& row, index_t first, index_t la
         chain[c] = op.lanes(chain[c], at(j + c * width, lane::all{}));
       }
     }
-    join_chains(chain, combine);
+    join_chains(chain, [&](const auto& a, const auto& b) { return op.lanes(a, b); });
     total = chain[0];
   }
   for (; j + width <= last; j += width) total = op.lanes(total, at(j, lane::all{}));
   if (j < last) total = blended(last - j, op.lanes(total, at(j, last - j)), total);
-  using T = typename Row::value_type;
-  if constexpr (lane::numbers<decltype(total)> && lane::has_turns<T>) {
-    return lane::fold_lanes<width>(total, combine);
-  } else {
-    T values[width];
-    store_lanes(values, total);
-    return lane::fold<width>(values, op);
-  }
+  return join_lanes<Row>(op, total);
 }
 
 template <class Op, class Row>

@@ -9,6 +9,7 @@
 #include <topos/kernels/detail/joint_reduction.hpp>
 #include <topos/kernels/detail/narrow_reducer.hpp>
 #include <topos/kernels/detail/reduction_pieces.hpp>
+#include <topos/kernels/detail/rows_together.hpp>
 #include <topos/kernels/map.hpp>
 #include <utility>
 
@@ -140,7 +141,12 @@ struct reduction_kernel : reduction_pieces {
   template <class Team>
   KOKKOS_FUNCTION void whole_outputs(const Team& team, index_t first, index_t last) const {
     if constexpr (Team::on_host) {
-      for (; first < last; ++first) write(first, piece(team, first, 0));
+      if (reduced == 1) {
+        host_rows::reduce_each(op, rows, first, last, columns,
+                               [this](index_t o, value_type value) { write(o, value); });
+      } else {
+        for (; first < last; ++first) write(first, piece(team, first, 0));
+      }
     } else if (reduced * columns >= device_rows::for_one_warp) {
       for (; first < last; ++first) write(first, piece(team, first, 0));
     } else if (reduced * columns > 64) {

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Reductions of rows that are too short for several chains of operations: the host combines some
+/// of them at once, each in the order that it has alone, so that one does not wait for another.
+
+#include <algorithm>
+#include <topos/kernels/rows.hpp>
+
+namespace topos::detail::host_rows {
+
+/// Rows that are combined at once.
+inline constexpr int rows_together = 4;
+
+// Of a whole batch at least.
+template <class Op, class Row>
+[[gnu::noinline]] void reduce_together(const Op& op, const Row (&rows)[rows_together],
+                                       index_t count,
+                                       typename Row::value_type (&results)[rows_together]) {
+  const auto at = [&](int r, index_t j, auto some) {
+    return by_itself<Row>(rows[r].lanes(j, some));
+  };
+  lanes_t<Row> totals[rows_together];
+  for (int r = 0; r < rows_together; ++r) totals[r] = at(r, 0, lane::all{});
+  index_t j = Row::width;
+  for (; j + Row::width <= count; j += Row::width) {
+    for (int r = 0; r < rows_together; ++r) totals[r] = op.lanes(totals[r], at(r, j, lane::all{}));
+  }
+  if (j < count) {
+    for (int r = 0; r < rows_together; ++r)
+      totals[r] = blended(count - j, op.lanes(totals[r], at(r, j, count - j)), totals[r]);
+  }
+  for (int r = 0; r < rows_together; ++r) results[r] = join_lanes<Row>(op, totals[r]);
+}
+
+// Put together in registers: what is copied in larger parts than it was stored in has to reach the
+// cache before.
+template <class Rows>
+[[gnu::noinline, gnu::flatten]] auto dense_row_of(const Rows& rows, index_t r) {
+  return rows.row(r).dense();
+}
+
+/// Calls `use(r, value)` with what each of the rows [r, past), of so many columns, is combined to.
+template <class Op, class Rows, class Use>
+void reduce_each(const Op& op, const Rows& rows, index_t r, index_t past, index_t columns,
+                 const Use& use) {
+  if (r < past && rows.row(r).is_dense()) {
+    using dense = decltype(dense_row_of(rows, r));
+    if constexpr (reduces_lanes<Op, dense>()) {
+      const bool together =
+          std::max(short_row, dense::width) <= columns && columns < chained_row<dense>;
+      for (; together && r + rows_together <= past; r += rows_together) {
+        static_assert(rows_together == 4);
+        const dense some[] = {dense_row_of(rows, r), dense_row_of(rows, r + 1),
+                              dense_row_of(rows, r + 2), dense_row_of(rows, r + 3)};
+        typename dense::value_type values[rows_together];
+        reduce_together(op, some, columns, values);
+        for (int i = 0; i < rows_together; ++i) use(r + i, values[i]);
+      }
+    }
+    for (; r < past; ++r) use(r, reduce_rest(op, dense_row_of(rows, r), 0, columns));
+  }
+  for (; r < past; ++r) use(r, reduce(op, rows.row(r), 0, columns));
+}
+
+}  // namespace topos::detail::host_rows
