@@ -334,14 +334,18 @@ struct convert_op : passing, quick {
   }
 
   // Towards 0 and, as in JAX, to the ends of the type; NaN to 0. C++ leaves these undefined.
+  // Without branches, so that lanes are made of loops: short integers by way of int, which has
+  // lanes.
   template <class F>
   KOKKOS_FUNCTION static To to_integer(F x) {
+    using whole = std::conditional_t<(sizeof(To) < sizeof(int)), int, To>;
     constexpr auto lowest = Kokkos::Experimental::finite_min_v<To>;
     constexpr auto highest = Kokkos::Experimental::finite_max_v<To>;
-    if (x != x) return To(0);
-    if (x <= static_cast<F>(lowest)) return lowest;
-    if (x >= static_cast<F>(highest)) return highest;
-    return static_cast<To>(x);
+    const bool above = x >= static_cast<F>(highest);
+    const F inside = x > static_cast<F>(lowest) && !above ? x : F(0);
+    const auto result = static_cast<To>(static_cast<whole>(inside));
+    const To held = x <= static_cast<F>(lowest) ? lowest : result;
+    return above ? highest : held;
   }
 };
 

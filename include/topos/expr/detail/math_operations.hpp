@@ -201,8 +201,8 @@ struct ldexp_op : widening, of_reals {
   KOKKOS_FUNCTION T operator()(T x, E exponent) const {
     if constexpr (sizeof(E) > sizeof(std::int16_t)) {
       constexpr E most = 1 << 14;
-      constexpr E least = std::is_signed_v<E> ? -most : E(0);
-      exponent = exponent < least ? least : exponent > most ? most : exponent;
+      if (exponent > most) exponent = most;
+      if constexpr (std::is_signed_v<E>) exponent = exponent < -most ? -most : exponent;
     }
     return std::ldexp(x, static_cast<int>(exponent));
   }
