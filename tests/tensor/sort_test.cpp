@@ -221,6 +221,34 @@ TYPED_TEST(topk_of, few_is_the_start_of_a_stable_sort) {
   });
 }
 
+TEST(sort, of_rows_of_every_width_is_stable) {
+  on_each_device([](topos::device d) {
+    const index_t rows = 19;
+    for (const index_t n : {1, 2, 31, 32, 33, 100, 1024, 1025}) {
+      std::vector<float> in = support::varied(rows * n);
+      for (float& v : in) v = std::round(v * 20);  // many are equal
+      const tensor<float, 2> x = tensor_on<2>(d, {rows, n}, in);
+      std::vector<std::int64_t> order;
+      std::vector<float> sorted;
+      for (index_t r = 0; r < rows; ++r) {
+        const float* const row = in.data() + r * n;
+        std::vector<std::int64_t> own(static_cast<std::size_t>(n));
+        std::iota(own.begin(), own.end(), 0);
+        std::stable_sort(own.begin(), own.end(),
+                         [&](std::int64_t i, std::int64_t j) { return row[i] < row[j]; });
+        order.insert(order.end(), own.begin(), own.end());
+        for (const std::int64_t i : own) sorted.push_back(row[i]);
+      }
+      EXPECT_EQ(values_of(argsort(x)), order) << n;
+      EXPECT_EQ(values_of(sort(x)), sorted) << n;
+      EXPECT_EQ(values_of(sort(-x, 1, topos::descending)), values_of(topos::eval(-sort(x)))) << n;
+      EXPECT_EQ(values_of(argsort(topos::transpose(x), 0)),
+                values_of(topos::eval(topos::transpose(topos::argsort(x)))))
+          << n;
+    }
+  });
+}
+
 TEST(sort, of_long_rows_sorts_each) {
   on_each_device([](topos::device d) {
     const index_t n = 70001;

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <numeric>
+#include <topos/kernels/detail/sort_network.hpp>
 #include <topos/kernels/selection.hpp>
 #include <topos/kernels/short_rows.hpp>
 #include <topos/kernels/sort.hpp>
@@ -28,12 +28,16 @@ struct piece_sort_kernel {
   T* values;                        // or null
   std::int64_t* numbers;            // or null
   const std::int64_t* row_numbers;  // those of the columns; null: their own
-  short_rows short_on_host;         // none elsewhere
+  bool side_by_side;                // rows are sorted so, by the host
+  short_rows short_on_host;         // of those, such as are filled some at once
 
-  /// Has rows of few elements sorted some at once, where that is the host's to do.
+  /// Has short rows sorted some at once, where that is the host's to do.
   void sort_short_rows(const device& d) {
-    if (columns <= few && columns <= piece)
-      short_on_host = {d, rows, count, columns, sizeof(key) + sizeof(number), 2};
+    const bool has_word = numbers == nullptr || sizeof(key) < 8;
+    side_by_side = d.kind() == device_kind::cpu && has_word && count > 1 &&
+                   columns <= std::min(piece, host_rows::network_columns) &&
+                   !selects<key>(kept, columns);
+    if (side_by_side) short_on_host = {d, rows, count, columns, sizeof(key) + sizeof(number), 2};
   }
 
   [[nodiscard]] KOKKOS_FUNCTION index_t across() const { return (columns + piece - 1) / piece; }
@@ -43,16 +47,21 @@ struct piece_sort_kernel {
     const index_t rest = columns - (across() - 1) * piece;
     return (across() - 1) * kept + (rest < kept ? rest : kept);
   }
-  /// Short rows of one item.
-  [[nodiscard]] index_t of_item() const { return map_chunk / columns; }
+  /// Rows of one item that are sorted side by side: those of whole networks.
+  [[nodiscard]] index_t of_item() const {
+    constexpr index_t lanes = host_rows::network_rows<key>;
+    return lanes * std::max<index_t>(1, map_chunk / (lanes * columns));
+  }
   [[nodiscard]] index_t items() const {
-    return short_on_host.any() ? (count + of_item() - 1) / of_item() : count * across();
+    return side_by_side ? (count + of_item() - 1) / of_item() : count * across();
   }
   [[nodiscard]] index_t cost() const {
-    return short_on_host.any() ? map_chunk * 4 : std::min(columns, piece) * 16;
+    return side_by_side ? of_item() * columns * 4 : std::min(columns, piece) * 16;
   }
   [[nodiscard]] std::size_t scratch() const {
-    return sort_scratch<key, number>(std::min(columns, piece));
+    if (!side_by_side) return sort_scratch<key, number>(std::min(columns, piece));
+    if (short_on_host.any()) return 0;
+    return static_cast<std::size_t>(of_item() * columns) * (sizeof(number) + sizeof(key));
   }
 
   template <class Team>
@@ -81,8 +90,8 @@ struct piece_sort_kernel {
   KOKKOS_FUNCTION bool sort_together(const Team& team, index_t i) const {
     if constexpr (Team::on_host) {
       const index_t first = i * of_item();
-      if (short_on_host.any()) sort_blocks(team, first, std::min(first + of_item(), count));
-      return short_on_host.any();
+      if (side_by_side) sort_blocks(team, first, std::min(first + of_item(), count));
+      return side_by_side;
     } else {
       return false;
     }
@@ -90,16 +99,39 @@ struct piece_sort_kernel {
 
   template <class Team>
   void sort_blocks(const Team& team, index_t first, index_t past) const {
-    short_on_host.for_each(rows, first, past, [&](const auto& row, flat_block& block) {
-      auto* keys = block.take<key>();
-      auto* own = block.take<number>();
-      host_rows::assign(keys, 1, row, 0, block.size());
-      for (index_t k = 0; k < block.rows; ++k, keys += columns, own += columns) {
-        std::iota(own, own + columns, 0);
-        sort_few(keyed<key, number>{keys, numbers == nullptr ? nullptr : own}, columns);
-        write(team, keys, own, block.first + k, 0, std::min(columns, kept));
-      }
-    });
+    if (short_on_host.any()) {
+      short_on_host.for_each(rows, first, past, [&](const auto& row, flat_block& block) {
+        auto* keys = block.take<key>();
+        host_rows::assign(keys, 1, row, 0, block.size());
+        sort_block(team, keys, block.take<number>(), block.first, block.rows);
+      });
+    } else {
+      auto* own = static_cast<number*>(team.scratch());
+      auto* keys = reinterpret_cast<key*>(own + of_item() * columns);
+      for (index_t r = first; r < past; ++r)
+        host_rows::assign(keys + (r - first) * columns, 1, rows.row(r), 0, columns);
+      sort_block(team, keys, own, first, past - first);
+    }
+  }
+
+  // Rows of keys, from row r on.
+  template <class Team>
+  void sort_block(const Team& team, key* keys, number* own, index_t r, index_t of_rows) const {
+    if (numbers == nullptr) {
+      host_rows::sort_side_by_side<false>(keys, own, of_rows, columns);
+    } else if constexpr (sizeof(key) < 8) {
+      host_rows::sort_side_by_side<true>(keys, own, of_rows, columns);
+    }
+    if (kept >= columns && row_numbers == nullptr) {  // what is written lies as the keys do
+      const index_t first = r * columns;
+      const index_t size = of_rows * columns;
+      if (values != nullptr)
+        host_rows::assign(values + first, 1, make_row(as_value, memory_row<key>{{keys}}), 0, size);
+      if (numbers != nullptr) std::copy_n(own, size, numbers + first);
+    } else {
+      for (index_t k = 0; k < of_rows; ++k)
+        write(team, keys + k * columns, own + k * columns, r + k, 0, std::min(columns, kept));
+    }
   }
 
   // The keys of n columns; on the host only those that may be kept, where these are few. Says how
@@ -131,16 +163,22 @@ struct piece_sort_kernel {
   KOKKOS_FUNCTION void write(const Team& team, const key* keys, const number* own, index_t r,
                              index_t c, index_t n) const {
     const index_t first = r * results() + (c == 0 ? 0 : c / piece * kept);
-    const auto put = [&](index_t k) {
-      if (values != nullptr) values[first + k] = as_value(keys[k]);
-      if (numbers == nullptr) return;
+    const auto put_value = [&](index_t k) { values[first + k] = as_value(keys[k]); };
+    const auto put_number = [&](index_t k) {
       const index_t at = c + own[k];
       numbers[first + k] = row_numbers == nullptr ? at : row_numbers[r * columns + at];
     };
     if constexpr (Team::on_host) {
-      for (index_t k = 0; k < n; ++k) put(k);
+      if (values != nullptr) {
+        TOPOS_INDEPENDENT_STEPS
+        for (index_t k = 0; k < n; ++k) put_value(k);
+      }
+      for (index_t k = 0; numbers != nullptr && k < n; ++k) put_number(k);
     } else {
-      Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), n), put);
+      Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), n), [&](index_t k) {
+        if (values != nullptr) put_value(k);
+        if (numbers != nullptr) put_number(k);
+      });
       team.barrier();
     }
   }

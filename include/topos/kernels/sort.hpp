@@ -24,7 +24,7 @@ using sort_key_t = std::conditional_t<
 /// An element as its key: NaN after all others; both zeros are the same where only the order
 /// counts. `backwards`: the largest first, of which NaN is one.
 template <class T>
-struct to_sort_key {
+struct to_sort_key : quick {
   using key = sort_key_t<T>;
   bool joins_zeros = false;
   bool backwards = false;
@@ -33,15 +33,32 @@ struct to_sort_key {
     const key k = forwards(x);
     return backwards ? static_cast<key>(~k) : k;
   }
+  template <floating_lanes B>
+  [[nodiscard]] auto lanes(const B& given) const {
+    const B x = joins_zeros ? given + lane::splat(T(0)) : given;
+    const auto k = lane::select(lane::mask_cast<key>(x == x),
+                                lane::bits_as<key>(x) ^ (signs(x) | lane::splat(top)),
+                                lane::splat(static_cast<key>(~key(0))));
+    return backwards ? ~k : k;
+  }
 
  private:
+  // All bits of those that are negative.
+  template <class B>
+  static auto signs(const B& x) {
+    return lane::bits_as<key>(lane::bits_as<std::make_signed_t<key>>(x) >>
+                              static_cast<int>(8 * sizeof(T) - 1));
+  }
+
   static constexpr key top = static_cast<key>(key(1) << (8 * sizeof(T) - 1));
 
   KOKKOS_FUNCTION key forwards(const T& x) const {
     if constexpr (is_real_floating<T>) {
-      if (x != x) return static_cast<key>(~key(0));
-      const key bits = joins_zeros && x == T(0.0F) ? key(0) : Kokkos::bit_cast<key>(x);
-      return static_cast<key>((bits & top) != 0 ? ~bits : bits | top);
+      const key bits = Kokkos::bit_cast<key>(x);
+      const key of_sign =
+          (bits & top) != 0 ? static_cast<key>(~bits) : static_cast<key>(bits | top);
+      const key of_number = joins_zeros && x == T(0.0F) ? top : of_sign;
+      return x != x ? static_cast<key>(~key(0)) : of_number;
     } else if constexpr (std::is_signed_v<T>) {
       return static_cast<key>(static_cast<key>(x) ^ top);
     } else {
@@ -52,19 +69,23 @@ struct to_sort_key {
 
 /// The element of a key.
 template <class T>
-struct from_sort_key {
+struct from_sort_key : quick {
   using key = sort_key_t<T>;
   bool backwards = false;
 
+  template <lane::numbers B>
+    requires std::floating_point<T>
+  [[nodiscard]] auto lanes(const B& k) const {
+    const B forwards = backwards ? ~k : k;
+    const auto above =
+        lane::bits_as<std::make_signed_t<key>>(forwards) >> static_cast<int>(8 * sizeof(T) - 1);
+    return lane::bits_as<T>(forwards ^ (~lane::bits_as<key>(above) | lane::splat(top)));
+  }
   KOKKOS_FUNCTION T operator()(const key& k) const {
     const key forwards = backwards ? static_cast<key>(~k) : k;
-    constexpr key top = static_cast<key>(key(1) << (8 * sizeof(T) - 1));
     if constexpr (is_real_floating<T>) {
-      // Of NaN, all bits are set: that is one.
-      if (forwards == static_cast<key>(~key(0)))
-        return Kokkos::bit_cast<T>(static_cast<key>(forwards >> 1U));
-      return Kokkos::bit_cast<T>(
-          static_cast<key>((forwards & top) != 0 ? forwards ^ top : ~forwards));
+      const auto bits = static_cast<key>((forwards & top) != 0 ? forwards ^ top : ~forwards);
+      return Kokkos::bit_cast<T>(bits);  // of NaN's key, all bits but the sign, which are one
     } else if constexpr (std::same_as<T, bool>) {
       return forwards != 0;
     } else if constexpr (std::is_signed_v<T>) {
@@ -73,6 +94,9 @@ struct from_sort_key {
       return static_cast<T>(forwards);
     }
   }
+
+ private:
+  static constexpr key top = static_cast<key>(key(1) << (8 * sizeof(T) - 1));
 };
 
 /// Values that a digit has.

@@ -44,9 +44,17 @@ template <class T, expression K>
   walk_maker<K::rank> maker(keys.shape(), 1);
   keys.leaves(maker);
   const walk<K::rank> w = maker.make();
-  return piece_sort_kernel<T, decltype(keys.rows(w))>{
-      keys.rows(w), {asked.backwards}, w.rows(), w.columns(), piece,
-      asked.kept,   nullptr,           nullptr,  nullptr,     {}};
+  return piece_sort_kernel<T, decltype(keys.rows(w))>{keys.rows(w),
+                                                      {{}, asked.backwards},
+                                                      w.rows(),
+                                                      w.columns(),
+                                                      piece,
+                                                      asked.kept,
+                                                      nullptr,
+                                                      nullptr,
+                                                      nullptr,
+                                                      false,
+                                                      {}};
 }
 
 template <class Kernel>
@@ -114,7 +122,7 @@ void sort_long_rows(const K& keys, const sort_request& asked, const sort_results
   }
   sort_by(all, results.numbers ? &*results.numbers : nullptr, "sort", where);
   if (results.values) {
-    map(make_node("", where, from_sort_key<T>{asked.backwards}, all.node()),
+    map(make_node("", where, from_sort_key<T>{{}, asked.backwards}, all.node()),
         results.values->memory(), layout<Rank>::dense(extents), where);
   }
 }
@@ -134,7 +142,7 @@ template <expression E>
   if (asked.numbers) results.numbers.emplace(kept, d, where);
   if (size_of_shape(kept, where) == 0) return results;
   const index_t piece = sort_piece(d);
-  const auto keys = make_node("sort", where, to_sort_key<T>{asked.numbers, asked.backwards}, e);
+  const auto keys = make_node("sort", where, to_sort_key<T>{{}, asked.numbers, asked.backwards}, e);
   if (columns <= piece || asked.kept <= piece / 4) {
     sort_in_pieces(keys, asked, piece, results, d, where);
   } else if (asked.kept == columns) {
