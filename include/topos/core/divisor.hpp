@@ -23,7 +23,7 @@ class divisor {
     below_ = most;
   }
 
-  constexpr operator index_t() const { return number_; }  // NOLINT
+  KOKKOS_FUNCTION constexpr operator index_t() const { return number_; }  // NOLINT
 
   /// n / the number, cut off, of n >= 0.
   [[nodiscard]] KOKKOS_FUNCTION index_t quotient(index_t n) const {

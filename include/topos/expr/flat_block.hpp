@@ -54,6 +54,9 @@ struct row_steps {
   index_t step;
 };
 
+/// Rows of so many columns are worth a call of their own.
+inline constexpr index_t long_enough = 16;
+
 /// Copies rows.
 template <class T>
 void copy_rows(T* to, row_steps there, const T* from, row_steps here, index_t rows,
@@ -72,7 +75,17 @@ void copy_rows(T* to, row_steps there, const T* from, row_steps here, index_t ro
     case 4:
       return of_width(std::integral_constant<index_t, 4>{});
     default:
-      return of_width(columns);
+      break;
+  }
+  const bool wide = columns >= long_enough && there.step == 1;
+  if (wide && here.step == 1) {
+    for (index_t i = 0; i < rows; ++i)
+      std::copy_n(from + i * here.stride, columns, to + i * there.stride);
+  } else if (wide && here.step == 0) {
+    for (index_t i = 0; i < rows; ++i)
+      std::fill_n(to + i * there.stride, columns, from[i * here.stride]);
+  } else {
+    of_width(columns);
   }
 }
 

@@ -57,15 +57,6 @@ struct tiling {
 
 namespace host_rows {
 
-/// Columns [c, past_c) of a row, past the caches where that is wanted: a fence has to follow then.
-template <class T, class Row>
-void assign_row(T* to, index_t step, const Row& row, index_t c, index_t past_c, bool past_caches) {
-  if (past_caches)
-    assign_past_caches(to, step, row, c, past_c);
-  else
-    assign(to, step, row, c, past_c);
-}
-
 /// Short rows as one, straight to where they go if that lies flat.
 template <class Target, class Row>
 void assign_block(const Target& target, const Row& row, flat_block& block, bool past_caches) {
@@ -182,10 +173,7 @@ struct pair_kernel {
   template <class Row>
   void assign_rest(const Row& row, index_t first, index_t last) const {
     if (first >= last) return;
-    if (past_caches)
-      host_rows::assign_past_caches(out + first, 1, row, first, last);
-    else
-      host_rows::assign_dense(out + first, row, first, last);
+    host_rows::assign_dense_row(out + first, row, first, last, past_caches);
   }
 };
 

@@ -36,7 +36,7 @@ struct piece_sort_kernel {
     const bool has_word = numbers == nullptr || sizeof(key) < 8;
     side_by_side = d.kind() == device_kind::cpu && has_word && count > 1 &&
                    columns <= std::min(piece, host_rows::network_columns) &&
-                   !selects<key>(kept, columns);
+                   (columns < host_rows::selected_columns || !selects<key>(kept, columns));
     if (side_by_side) short_on_host = {d, rows, count, columns, sizeof(key) + sizeof(number), 2};
   }
 

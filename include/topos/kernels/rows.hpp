@@ -9,7 +9,7 @@
 #include <topos/expr/operations.hpp>
 #include <topos/expr/row.hpp>
 #include <topos/kernels/detail/joint_reduction.hpp>
-#include <topos/kernels/detail/past_caches.hpp>
+#include <topos/kernels/detail/row_assignment.hpp>
 #include <topos/kernels/detail/team_reduction.hpp>
 
 namespace topos::detail {
@@ -18,137 +18,7 @@ namespace topos::detail {
 /// are that are combined with each other.
 inline constexpr index_t short_row = 16;
 
-// `assign` and its parts: `out` is where the element of column `first` goes, the next `step`
-// further.
 namespace host_rows {
-
-// The loops have their rows to themselves: what is stored could change any other, which would then
-// be loaded again for each batch. They are functions of their own, so that they have all registers.
-
-// One by one.
-template <class T, class Row>
-[[gnu::noinline]] void assign_each(T* out, index_t step, Row row, index_t first, index_t last) {
-  const index_t count = last - first;
-  if constexpr (Row::is_quick) {
-    if (step == 1) {
-      TOPOS_INDEPENDENT_STEPS
-      for (index_t k = 0; k < count; ++k) out[k] = row[first + k];
-      return;
-    }
-  }
-  // Apart, or functions of users' own, which may throw.
-  for (index_t k = 0; k < count; ++k) out[k * step] = row[first + k];
-}
-
-// The conversion of a row.
-template <class To, class Row>
-using converted_row = operation_row_of<std::index_sequence<0>, convert_op<To>, Row>;
-
-// Whether a row is one whose elements are computed by lanes that are not in memory.
-template <class Row>
-inline constexpr bool converts_lanes = false;
-template <class To, class Row>
-inline constexpr bool converts_lanes<converted_row<To, Row>> =
-    Row::width > 1 && !requires(const Row& row) {
-  row.elements.address();
-};
-
-template <class T, class Row>
-void assign_dense(T* out, Row row, index_t first, index_t last);
-
-// By some at a time: compilers make lanes of a conversion, but not of all that it may be of.
-template <class T, class To, class Row>
-[[gnu::noinline]] void assign_converted(T* out, const converted_row<To, Row>& row, index_t first,
-                                        index_t last) {
-  constexpr index_t most = 16 * Row::width;
-  const Row& from = static_cast<const part<0, Row>&>(row).value;
-  typename Row::value_type values[most];
-  for (index_t j = first; j < last; j += most) {
-    const index_t count = last - j < most ? last - j : most;
-    assign_dense(values, from, j, j + count);
-    TOPOS_INDEPENDENT_STEPS
-    for (index_t k = 0; k < count; ++k) out[j - first + k] = row.op(values[k]);
-  }
-}
-
-template <class T, class Row>
-[[gnu::noinline]] void assign_dense(T* out, Row row, index_t first, index_t last) {
-  if constexpr (Row::width != 0) {
-    index_t j = first;
-    for (; j + Row::width <= last; j += Row::width)
-      lane::store(out + (j - first), row.lanes(j, lane::all{}));
-    if (j < last) lane::store_partial(out + (j - first), row.lanes(j, last - j), last - j);
-  } else if constexpr (converts_lanes<Row>) {
-    assign_converted(out, row, first, last);
-  } else {
-    assign_each(out, 1, row, first, last);
-  }
-}
-
-template <class T, class Elements>
-inline void assign_dense(T* out, const strided_row<Elements>& row, index_t first, index_t last) {
-  assign_each(out, 1, row, first, last);  // lanes would be gathered one by one
-}
-
-template <class T, class Row>
-inline void assign(T* out, index_t step, const Row& row, index_t first, index_t last) {
-  if (step != 1) {
-    assign_each(out, step, row, first, last);
-  } else if (row.is_dense()) {
-    assign_dense(out, row.dense(), first, last);
-  } else {
-    assign_dense(out, row, first, last);
-  }
-}
-
-// Whole batches past the caches; says where the others begin.
-template <class T, class Row>
-[[gnu::noinline]] index_t stream_dense(T* out, Row row, index_t first, index_t last) {
-  index_t j = first;
-  for (; j + Row::width <= last; j += Row::width)
-    stream(out + (j - first), row.lanes(j, lane::all{}));
-  return j;
-}
-
-/// As `assign`, past the caches where that can be: a fence has to follow.
-template <class T, class Row>
-inline void assign_past_caches(T* out, index_t step, const Row& row, index_t first, index_t last) {
-  if constexpr (std::decay_t<decltype(row.dense())>::width != 0) {
-    if (step == 1 && row.is_dense() && can_stream(out)) {
-      const index_t done = stream_dense(out, row.dense(), first, last);
-      out += done - first;
-      first = done;
-    }
-  }
-  assign(out, step, row, first, last);
-}
-
-/// Pairs of whole batches from columns [first, last) and the same `distance` further on, or of
-/// [first, last) alone where those are neighbours; past the caches where that is wanted and can be:
-/// a fence has to follow. Says where the others begin.
-template <class T, class Row>
-[[gnu::noinline]] index_t assign_pairs(T* out, const Row& row, index_t first, index_t last,
-                                       index_t distance, bool neighbours, bool past_caches) {
-  constexpr int batches = lane::pair_batches;
-  constexpr index_t length = batches * Row::width;
-  const index_t step = neighbours ? 2 * length : length;
-  const auto pairs = row.paired(distance);
-  past_caches = past_caches && can_stream(out) && can_stream(out + distance);
-  last = std::min(last, pairs.end());
-  index_t j = first;
-  for (; j + step <= last; j += step) {
-    const auto both = pairs(j);
-    T* const to = out + (j - first);
-    for (int b = 0; b < 2 * batches; ++b) {
-      T* const at = b < batches ? to + b * Row::width : to + distance + (b - batches) * Row::width;
-      if (past_caches)
-        stream(at, both.at[b]);
-      else
-        lane::store(at, both.at[b]);
-    }
-  }
-  return j;
-}
 
 /// Batches that are combined at once: chains of operations that do not wait for each other.
 inline constexpr int chains = 8;

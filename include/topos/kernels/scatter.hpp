@@ -51,12 +51,18 @@ struct added_number {
 template <class T, class Row, class Updates>
 void add_in_order(T* out, const Updates& updates, const Row* named, index_t first, index_t last,
                   index_t rows, index_t width) {
-  for (index_t p = first; p < last; ++p) {
-    const auto row = static_cast<index_t>(named[p]);
-    if (row >= rows) continue;
-    T* const to = out + row * width;
-    for (index_t j = 0; j < width; ++j) to[j] = call(add_op{}, to[j], updates(p, j));
-  }
+  const auto add = [&](auto columns) {
+    for (index_t p = first; p < last; ++p) {
+      const auto row = static_cast<index_t>(named[p]);
+      if (row >= rows) continue;
+      T* const to = out + row * columns;
+      for (index_t j = 0; j < columns; ++j) to[j] = call(add_op{}, to[j], updates(p, j));
+    }
+  };
+  if (width == 1)
+    add(std::integral_constant<index_t, 1>{});  // of which there is no loop
+  else
+    add(width);
 }
 
 /// On the host, where the order of additions changes nothing. Item i adds its share of the updates:

@@ -11,7 +11,7 @@
 namespace topos::detail {
 
 /// Rows of fewer columns are computed together: longer ones cost no more by themselves.
-inline constexpr index_t columns_apart = 32;
+inline constexpr index_t columns_apart = 112;
 
 /// The rows of a kernel, some at a time.
 class short_rows {

@@ -17,6 +17,9 @@ namespace topos::detail::host_rows {
 /// each.
 inline constexpr index_t network_columns = 1024;
 
+/// Of rows of at least so many keys those that are kept are found before, if they are few.
+inline constexpr index_t selected_columns = 128;
+
 /// What a network sorts: keys, or, above its number, each key that has one, which keeps equal ones
 /// in their order. There is none of eight bytes with a number.
 template <class Key, bool Numbered>
