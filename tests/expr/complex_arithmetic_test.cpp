@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <limits>
 #include <string>
 #include <topos/expr/math.hpp>
@@ -222,6 +223,39 @@ TYPED_TEST(complex_arithmetic, meets_real_numbers_as_complex) {
     EXPECT_EQ(values_of(eval(where(x > 0, z, x))), (std::vector<T>{T(1, 2), T(-1, 0)}));
     EXPECT_EQ(values_of(eval(z == T(1, 2))), (std::vector<bool>{true, false}));
     EXPECT_EQ(values_of(eval(z != T(1, 2))), (std::vector<bool>{false, true}));
+  });
+}
+
+// Of as many numbers as lanes hold, and of all others, at the edges of the plane too.
+TYPED_TEST(complex_arithmetic, real_functions_of_rows_are_those_of_each) {
+  using real_type = typename TypeParam::value_type;
+  using complex_type = Kokkos::complex<real_type>;
+  on_each_device([](topos::device d) {
+    for (const std::size_t size : {1, 15, 16, 33}) {
+      const std::vector<real_type> edges{3,  real_type(-0.5), 0,        real_type(-0.0),
+                                         -2, real_type(1e30), -INFINITY};
+      std::vector<complex_type> in;
+      for (std::size_t i = 0; i < size; ++i)
+        in.emplace_back(edges[i % edges.size()], edges[i / edges.size() % edges.size()]);
+      const auto z = vector_on<complex_type>(d, in);
+      const auto lengths = values_of(eval(abs(z)));
+      const auto angles = values_of(eval(angle(z)));
+      const auto sums = values_of(eval(real(z) - imag(z)));
+      for (std::size_t i = 0; i < size; ++i) {
+        const std::complex<real_type> x(in[i].real(), in[i].imag());
+        EXPECT_TRUE(lengths[i] == std::abs(x) ||
+                    std::abs(lengths[i] - std::abs(x)) < 1e-6 * std::abs(x))
+            << x;
+        EXPECT_NEAR(angles[i], std::arg(x), 1e-6) << x;
+        EXPECT_EQ(std::signbit(angles[i]), std::signbit(std::arg(x))) << x;
+        const real_type difference = x.real() - x.imag();
+        EXPECT_TRUE(sums[i] == difference || (std::isnan(sums[i]) && std::isnan(difference))) << x;
+      }
+    }
+    const auto x = vector_on<real_type>(d, {2, -1});
+    const auto angles = values_of(eval(angle(x)));
+    EXPECT_EQ(angles[0], 0);
+    EXPECT_NEAR(angles[1], 3.14159265, 1e-6);
   });
 }
 

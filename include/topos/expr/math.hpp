@@ -237,6 +237,11 @@ template <operand A, class B>
 [[nodiscard]] auto imag(const operand auto& a) { return detail::apply<detail::imag_op>(a); }
 [[nodiscard]] auto conj(const operand auto& a) { return detail::apply<detail::conj_op>(a); }
 
+/// The angle of complex numbers, in radians from -pi to pi; pi of negative real ones.
+[[nodiscard]] auto angle(const operand auto& a) {
+  return detail::apply_floating<detail::angle_op>(a);
+}
+
 /// Angles in degrees, in radians, and back.
 [[nodiscard]] auto radians(const operand auto& a) {
   return multiply(a, 0.017453292519943295769236907684886, {});

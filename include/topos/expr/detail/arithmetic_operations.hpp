@@ -211,6 +211,10 @@ struct abs_op : widening, quick {
     else
       return lane::abs(x);
   }
+  template <floating_lanes B>
+  B lanes_of_parts(const B& real, const B& imag) const {
+    return lane::hypot(real, imag);
+  }
 };
 
 struct square_op : widening, quick {

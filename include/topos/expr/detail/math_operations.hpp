@@ -303,6 +303,10 @@ struct real_op {
     else
       return x;
   }
+  template <floating_lanes B>
+  B lanes_of_parts(const B& real, const B& /*imag*/) const {
+    return real;
+  }
 };
 
 struct imag_op {
@@ -312,6 +316,24 @@ struct imag_op {
       return x.imag();
     else
       return T(0.0f);
+  }
+  template <floating_lanes B>
+  B lanes_of_parts(const B& /*real*/, const B& imag) const {
+    return imag;
+  }
+};
+
+struct angle_op : widening {
+  template <class T>
+  KOKKOS_FUNCTION auto operator()(const T& x) const {
+    if constexpr (is_complex<T>)
+      return Kokkos::atan2(x.imag(), x.real());
+    else
+      return Kokkos::atan2(T(0), x);
+  }
+  template <floating_lanes B>
+  B lanes_of_parts(const B& real, const B& imag) const {
+    return lane::atan2(imag, real);
   }
 };
 
