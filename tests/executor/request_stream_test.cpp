@@ -128,6 +128,35 @@ TEST(request_stream, has_two_requests_for_each_replica_under_way_at_most) {
   EXPECT_EQ(b.stats().done, 500U);
 }
 
+TEST(request_stream, lets_more_urgent_items_pass_its_requests) {
+  std::vector<int> first_of_batches;
+  gate hold;
+  topos::manual_time time;
+  batcher b(
+      [&](std::span<const int> batch) {
+        hold.pass();
+        first_of_batches.push_back(batch.front());
+        return twice_or_throw(batch);
+      },
+      {.replicas = 1,
+       .max_batch_size = 1,
+       .max_delay = std::chrono::hours(1),
+       .priority_levels = 2,
+       .ageing = std::chrono::seconds(10),
+       .time = &time});
+  auto requests = b.requests(std::views::iota(0, 10), {.request_size = 5});
+  hold.await(1);
+  auto as_urgent = b.submit(100, {.priority = 0});
+  time.advance(std::chrono::seconds(9));
+  auto urgent = b.submit(200, {.priority = 1});  // counts from 1 s before the second request
+  time.advance(std::chrono::seconds(2));
+  auto late = b.submit(300, {.priority = 1});  // counts from 1 s after it
+  hold.open();
+  for (auto& f : requests) f.wait();
+  EXPECT_EQ(urgent.get() + as_urgent.get() + late.get(), 2 * (100 + 200 + 300));
+  EXPECT_EQ(first_of_batches, (std::vector<int>{0, 200, 5, 100, 300}));
+}
+
 TEST(request_stream, throws_what_its_source_threw_after_what_came_before) {
   batcher b(twice_or_throw);
   auto requests = b.requests(

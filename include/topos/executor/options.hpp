@@ -59,7 +59,7 @@ struct executor_options {
   /// throws, parts of the batch are run by themselves until only the items at fault fail. (For want
   /// of memory, or of a device that was lost, it is called again in any case.)
   bool idempotent = false;
-  /// Priorities go from 0, the least urgent, to this less 1.
+  /// Priorities go from 0, the least urgent, which requests of streams have, to this less 1.
   std::size_t priority_levels = 1;
   /// An item of one level more counts as if it had come this much earlier: none waits for ever.
   std::chrono::nanoseconds ageing = std::chrono::milliseconds(100);

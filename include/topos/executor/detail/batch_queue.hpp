@@ -172,7 +172,7 @@ class batch_queue : public work_lane,
     if (line_.size() == 0) return std::nullopt;
     const bool no_delay = options_.max_delay.count() == 0;
     if (busy && no_delay && !draining && !line_.is_full()) return std::nullopt;
-    return line_.due(draining);
+    return line_.due(draining || !requests_.empty());  // what passes a request does not delay it
   }
 
   [[nodiscard]] std::unique_ptr<doomed_work> take_all(
@@ -249,7 +249,6 @@ class batch_queue : public work_lane,
   [[nodiscard]] std::exception_ptr was_late() const noexcept {
     return failure<deadline_exceeded>("the deadline passed before the result was there");
   }
-
   // Where a slot's times are counted, under the lock.
   [[nodiscard]] replica_statistics& times_of(std::size_t slot) noexcept {
     return statistics_.replicas[slots::replica_of(slot)];
@@ -378,8 +377,9 @@ class batch_queue : public work_lane,
   }
 
   [[nodiscard]] bool takes_request(bool draining) const {
-    if (requests_.empty()) return false;
-    return line_.size() == 0 || requests_.front()->enqueued <= line_.due(draining);
+    if (requests_.empty() || line_.size() == 0) return !requests_.empty();
+    const time_point came = requests_.front()->enqueued;  // of the lowest priority
+    return came <= line_.due(draining) && !line_.passes(came);
   }
 
   const std::shared_ptr<schedule> schedule_;

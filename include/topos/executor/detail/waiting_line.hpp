@@ -112,6 +112,16 @@ class waiting_line {
                                                            : time_point::max();
   }
 
+  /// Whether one that waits is so much more urgent than what came at a time, of the lowest
+  /// priority, that its turn is before.
+  [[nodiscard]] bool passes(time_point came) const noexcept {
+    for (std::size_t p = 1; p < levels_.size(); ++p) {
+      if (!levels_[p].empty() && is_before({p, levels_[p].front()->enqueued}, {0, came}))
+        return true;
+    }
+    return false;
+  }
+
   /// Room in a selection for one item: that much of a batch is found without memory for more.
   void prepare(selection& to) const {
     to.entries.reserve(1);
@@ -251,9 +261,15 @@ class waiting_line {
     to.late.push_back(std::move(e));
   }
 
+  struct turn {
+    std::size_t priority;
+    time_point enqueued;
+  };
+  [[nodiscard]] static turn turn_of(const entry& e) noexcept { return {e.priority, e.enqueued}; }
+
   // An item counts as if it had come earlier by what its priority is worth, which alone may be more
   // than a time can hold: what one came later is compared for each level that it is above.
-  [[nodiscard]] bool is_before(const entry& a, const entry& b) const noexcept {
+  [[nodiscard]] bool is_before(const turn& a, const turn& b) const noexcept {
     if (a.priority == b.priority) return a.enqueued < b.enqueued;
     if (a.priority < b.priority) return !is_before(b, a);
     const auto later = a.enqueued - b.enqueued;
@@ -283,7 +299,7 @@ class waiting_line {
         if (at == level.size()) continue;
         entry& candidate = *level[at];
         candidate.position = at;
-        if (next == nullptr || is_before(candidate, *next)) next = &candidate;
+        if (next == nullptr || is_before(turn_of(candidate), turn_of(*next))) next = &candidate;
       }
       if (next == nullptr) break;
       try {
