@@ -133,6 +133,22 @@ TYPED_TEST(lanes_of_all_types, partial_loads_are_filled_with_zeros) {
   }
 }
 
+// From memory that ends with the last one.
+TYPED_TEST(lanes_of_all_types, are_loaded_from_places_that_lie_apart) {
+  using T = TypeParam;
+  const index_t width = lane::width<T>;
+  for (const index_t step : {-3, -2, -1, 0, 1, 2, 3, 100}) {
+    const index_t furthest = std::abs(step) * (width - 1);
+    std::vector<T> from(static_cast<std::size_t>(furthest) + 1);
+    for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<T>(i + 1);
+    const index_t first = step < 0 ? furthest : 0;
+    std::vector<T> got(static_cast<std::size_t>(width));
+    lane::store(got.data(), lane::load_apart(from.data() + first, step));
+    for (index_t i = 0; i < width; ++i)
+      EXPECT_EQ(got[static_cast<std::size_t>(i)], static_cast<T>(first + i * step + 1)) << step;
+  }
+}
+
 TYPED_TEST(lanes_of_all_types, are_blended_up_to_a_count) {
   using T = TypeParam;
   const auto a = lane::load(ramp<T>().data());

@@ -237,6 +237,28 @@ TEST(views, of_operations_are_operations_on_views) {
   });
 }
 
+// Of any length around those of lanes: alone, and in an operation.
+TEST(views, of_every_second_and_of_reversed_elements_are_as_copies) {
+  on_each_device([](topos::device d) {
+    for (const index_t n : {1, 2, 15, 16, 17, 31, 33, 64, 131}) {
+      const std::vector<float> in = support::varied(2 * n);
+      const auto x = support::vector_on(d, in);
+      const auto second = x.slice(range(1, 2 * n, 2));
+      const auto reversed = topos::flip(x.slice(range(0, n)), 0);
+      std::vector<float> seconds;
+      std::vector<float> reverse(in.rend() - n, in.rend());
+      std::vector<float> sums;
+      for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) {
+        seconds.push_back(in[2 * i + 1]);
+        sums.push_back(in[2 * i + 1] + reverse[i]);
+      }
+      EXPECT_EQ(values_of(eval(second)), seconds) << n;
+      EXPECT_EQ(values_of(eval(reversed)), reverse) << n;
+      EXPECT_EQ(values_of(eval(second + reversed)), sums) << n;
+    }
+  });
+}
+
 TEST(views, of_reshaped_views_are_as_copies) {
   on_each_device([](topos::device d) {
     for (unsigned seed = 0; seed < 200; ++seed) {

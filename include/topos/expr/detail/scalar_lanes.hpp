@@ -55,6 +55,12 @@ inline constexpr bool has_masks = false;
 template <class T>
 inline constexpr bool has_gather = false;
 
+/// Whether such numbers, `step` apart, come with others in whole loads.
+template <class T>
+bool comes_whole(index_t /*step*/) {
+  return false;
+}
+
 /// Whether the machine turns lanes of T round without memory.
 template <class T>
 inline constexpr bool has_turns = false;

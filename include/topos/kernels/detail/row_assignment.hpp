@@ -81,6 +81,12 @@ void assign_dense(T* out, Row row, index_t first, index_t last) {
 
 template <class T, class Elements>
 inline void assign_dense(T* out, const strided_row<Elements>& row, index_t first, index_t last) {
+  if constexpr (std::is_same_v<Elements, fetched_elements<T>> && lane::element<T>) {
+    for (; lane::comes_whole<T>(row.step) && first + row.width <= last; first += row.width) {
+      lane::store(out, row.elements.lanes_apart(row.base + first * row.step, row.step));
+      out += row.width;
+    }
+  }
   assign_each(out, 1, row, first, last);  // lanes would be gathered one by one
 }
 
