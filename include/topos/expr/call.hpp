@@ -24,6 +24,10 @@ struct passing {};
 /// time than to load what they are of.
 struct quick {};
 
+/// A base of operations that keep a product by itself, by `lane::rounded`: of loops with it
+/// compilers make no lanes.
+struct keeping_products {};
+
 template <class T>
 KOKKOS_FUNCTION auto widen(const T& value) {
   if constexpr (is_half<T>)

@@ -132,7 +132,9 @@ inline auto reduce_scalars(const Op& op, const Row& row, index_t first, index_t 
 
 // Of integers, whose order is free: compilers make lanes of the loop, but none of bools.
 template <class Op, class Row>
-[[gnu::noinline]] auto reduce_integers(const Op& op, Row row, index_t first, index_t last) {
+[[gnu::noinline]] auto reduce_integers(const Op& op, const Row& given, index_t first,
+                                       index_t last) {
+  const Row row = given;
   using T = typename Row::value_type;
   using word = std::conditional_t<std::is_same_v<T, bool>, unsigned char, T>;
   word result = row[first];

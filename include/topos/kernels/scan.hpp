@@ -274,13 +274,14 @@ struct column_scan_kernel {
         const index_t r = first + n * inner;
         auto* out = target.elements.data + target.start(r);
         host_rows::assign(values, 1, rows.row(r), c, past);
+        TOPOS_INDEPENDENT_STEPS
         for (index_t j = 0; j < past - c; ++j) {
           const auto value = static_cast<running>(values[j]);
           so_far[j] = n == 0 ? value : op(so_far[j], value);
         }
-        for (index_t j = c; j < past; ++j) {
-          out[j * target.step] = convert_op<result_type>{}(so_far[j - c]);
-        }
+        host_rows::assign(out + c * target.step, target.step,
+                          make_row(convert_op<result_type>{}, memory_row<running>{{so_far}}), 0,
+                          past - c);
       }
     } else {
       Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), c, past), [&](index_t j) {

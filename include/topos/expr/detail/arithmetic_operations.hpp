@@ -77,7 +77,7 @@ struct subtract_op : widening, quick {
   }
 };
 
-struct multiply_op : widening, quick {
+struct multiply_op : widening, quick, keeping_products {
   template <class T>
   KOKKOS_FUNCTION T operator()(T a, T b) const {
     if constexpr (std::is_same_v<T, bool>)
@@ -217,7 +217,7 @@ struct abs_op : widening, quick {
   }
 };
 
-struct square_op : widening, quick {
+struct square_op : widening, quick, keeping_products {
   template <class T>
   KOKKOS_FUNCTION T operator()(T x) const {
     return multiply_op{}(x, x);

@@ -34,23 +34,37 @@ template <class T, class Row>
   for (index_t k = 0; k < count; ++k) out[k * step] = row[first + k];
 }
 
+// Lanes copy their row themselves, part by part: who passes it by value copies more at once than it
+// was put together from, which has to wait until all that was stored before has reached the cache.
+// Rows that are not dense are looked at in memory in any case.
+template <class Row>
+using own_row = std::conditional_t<
+    std::is_same_v<Row, std::decay_t<decltype(std::declval<const Row&>().dense())>>, const Row,
+    const Row&>;
+
 // The conversion of a row.
 template <class To, class Row>
 using converted_row = operation_row_of<std::index_sequence<0>, convert_op<To>, Row>;
 
-// Whether a row is one whose elements are computed by lanes that are not in memory.
+// Whether compilers make lanes of a loop of what a row is of.
+template <class Row>
+inline constexpr bool compiles_to_lanes = Row::is_quick;
+template <class Indices, class Op, class... Rows>
+inline constexpr bool compiles_to_lanes<operation_row_of<Indices, Op, Rows...>> =
+    std::is_base_of_v<quick, Op> && !std::is_base_of_v<keeping_products, Op> &&
+    (compiles_to_lanes<Rows> && ...);
+
+// Whether a row is a conversion that has no lanes, of numbers that have.
 template <class Row>
 inline constexpr bool converts_lanes = false;
 template <class To, class Row>
 inline constexpr bool converts_lanes<converted_row<To, Row>> =
-    Row::width > 1 && !requires(const Row& row) {
-  row.elements.address();
-};
+    Row::width > 1 && !std::is_same_v<typename Row::value_type, bool> && !compiles_to_lanes<Row>;
 
 template <class T, class Row>
-[[gnu::noinline]] void assign_dense(T* out, Row row, index_t first, index_t last);
+[[gnu::noinline]] void assign_dense(T* out, const Row& given, index_t first, index_t last);
 
-// By some at a time: compilers make lanes of a conversion, but not of all that it may be of.
+// By some at a time: compilers make lanes of the conversion alone.
 template <class T, class To, class Row>
 [[gnu::noinline]] void assign_converted(T* out, const converted_row<To, Row>& row, index_t first,
                                         index_t last) {
@@ -66,7 +80,8 @@ template <class T, class To, class Row>
 }
 
 template <class T, class Row>
-void assign_dense(T* out, Row row, index_t first, index_t last) {
+void assign_dense(T* out, const Row& given, index_t first, index_t last) {
+  own_row<Row> row = given;
   if constexpr (Row::width != 0) {
     index_t j = first;
     for (; j + Row::width <= last; j += Row::width)
@@ -103,7 +118,8 @@ inline void assign(T* out, index_t step, const Row& row, index_t first, index_t 
 
 // Whole batches past the caches; says where the others begin.
 template <class T, class Row>
-[[gnu::noinline]] index_t stream_dense(T* out, Row row, index_t first, index_t last) {
+[[gnu::noinline]] index_t stream_dense(T* out, const Row& given, index_t first, index_t last) {
+  own_row<Row> row = given;
   index_t j = first;
   for (; j + Row::width <= last; j += Row::width)
     stream(out + (j - first), row.lanes(j, lane::all{}));

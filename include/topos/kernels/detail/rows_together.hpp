@@ -44,11 +44,10 @@ template <class Rows>
 template <class Op, class Rows, class Use>
 void reduce_each(const Op& op, const Rows& rows, index_t r, index_t past, index_t columns,
                  const Use& use) {
-  if (r < past && rows.row(r).is_dense()) {
-    using dense = decltype(dense_row_of(rows, r));
-    if constexpr (reduces_lanes<Op, dense>()) {
-      const bool together =
-          std::max(short_row, dense::width) <= columns && columns < chained_row<dense>;
+  using dense = decltype(dense_row_of(rows, r));
+  if constexpr (reduces_lanes<Op, dense>()) {
+    if (columns >= std::max(short_row, dense::width) && r < past && rows.row(r).is_dense()) {
+      const bool together = columns < chained_row<dense>;
       for (; together && r + rows_together <= past; r += rows_together) {
         static_assert(rows_together == 4);
         const dense some[] = {dense_row_of(rows, r), dense_row_of(rows, r + 1),
@@ -57,8 +56,8 @@ void reduce_each(const Op& op, const Rows& rows, index_t r, index_t past, index_
         reduce_together(op, some, columns, values);
         for (int i = 0; i < rows_together; ++i) use(r + i, values[i]);
       }
+      for (; r < past; ++r) use(r, reduce_rest(op, dense_row_of(rows, r), 0, columns));
     }
-    for (; r < past; ++r) use(r, reduce_rest(op, dense_row_of(rows, r), 0, columns));
   }
   for (; r < past; ++r) use(r, reduce(op, rows.row(r), 0, columns));
 }
