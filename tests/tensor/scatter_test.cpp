@@ -114,6 +114,7 @@ TYPED_TEST(scatter_add_of, many_indices_counts_as_one_by_one) {
   on_each_device([](topos::device d) {
     for (const index_t rows : {1, 100, 1009, 40000}) {
       for (const index_t count : {100, 40000, 50021}) {
+        if (support::few_types && count == 40000) continue;  // a slow build walks less
         std::vector<std::int32_t> named(static_cast<std::size_t>(count));
         std::vector<T> expected(static_cast<std::size_t>(rows), T(1.0F));
         std::vector<std::uint8_t> updates(named.size());
