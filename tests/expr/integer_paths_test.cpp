@@ -28,6 +28,8 @@ TYPED_TEST(integer_paths, agree) {
                               [](auto x, auto y) { return maximum(x, y) - minimum(x, y); });
   expect_same_on_all_paths<T>("quotients",
                               [](auto x, auto y) { return floor_divide(x, y) + x % y; });
+  expect_same_on_all_paths<T>("quotients by a number",
+                              [](auto x, auto y) { return floor_divide(x, 7) + y % 3; });
   expect_same_on_all_paths<T>("where", [](auto x, auto y) { return where(x > y, x, y); });
   expect_same_on_all_paths<T>("comparisons", [](auto x, auto y) { return (x != y) & (x <= y); });
   expect_same_on_all_paths<T>("in float", [](auto x, auto y) { return x * 0.5f + y / x; });

@@ -93,6 +93,20 @@ template <class Op, class A, class B>
   return make_node(name, where, Op{}, node_as<T>(a, name, where), node_as<T>(b, name, where));
 }
 
+/// Op on two operands; integers by one number are a matter of the first alone.
+template <class Op, class A, class B>
+[[nodiscard]] auto apply_division(const char* name, const A& a, const B& b,
+                                  std::source_location where) {
+  using T = common_t<A, B>;
+  if constexpr (std::integral<T> && !std::same_as<T, bool> && !operand<B>) {
+    require_fits<T>(name, b, where);
+    const typename Op::template by_number<T> op{number_divisor<T>(convert_op<T>{}(b))};
+    return make_node(name, where, op, node_as<T>(a, name, where));
+  } else {
+    return apply<Op>(name, a, b, where);
+  }
+}
+
 /// Op on two operands as floating-point numbers.
 template <class Op, class A, class B>
 [[nodiscard]] auto apply_floating(const char* name, const A& a, const B& b,
@@ -154,7 +168,7 @@ TOPOS_FUNCTION_OF_TWO(multiply, apply, multiply_op)
 /// The elementwise true quotient: of integers too it is floating-point.
 TOPOS_FUNCTION_OF_TWO(divide, apply_floating, divide_op)
 /// What floor division leaves, of the sign of the divisor; of integers by 0 it is 0.
-TOPOS_FUNCTION_OF_TWO(remainder, apply, remainder_op)
+TOPOS_FUNCTION_OF_TWO(remainder, apply_division, remainder_op)
 
 /// The elementwise comparison, an expression of bools. Integers compare with whole numbers that
 /// their type has: `invalid_argument` is thrown for others.

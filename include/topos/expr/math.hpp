@@ -257,7 +257,7 @@ TOPOS_FUNCTION_OF_TWO(minimum, apply, minimum_op)
 TOPOS_FUNCTION_OF_TWO(maximum, apply, maximum_op)
 
 /// The largest whole number not above the quotient; of integers by 0 it is 0.
-TOPOS_FUNCTION_OF_TWO(floor_divide, apply, floor_divide_op)
+TOPOS_FUNCTION_OF_TWO(floor_divide, apply_division, floor_divide_op)
 
 /// The smaller of two; a NaN is passed over.
 TOPOS_FUNCTION_OF_TWO(fmin, apply, fmin_op)

@@ -7,6 +7,7 @@
 #include <topos/core/config.hpp>
 #include <topos/core/promotion.hpp>
 #include <topos/expr/detail/complex_functions.hpp>
+#include <topos/expr/detail/division_by_number.hpp>
 #include <topos/expr/lanes.hpp>
 #include <topos/expr/row.hpp>
 #include <type_traits>
@@ -130,6 +131,9 @@ KOKKOS_FUNCTION T cut_quotient(T a, T b) {
 /// processor would end the process.
 struct floor_divide_op : widening, of_reals {
   template <class T>
+  using by_number = floor_divide_by<T>;
+
+  template <class T>
   KOKKOS_FUNCTION T operator()(T a, T b) const {
     if constexpr (std::is_same_v<T, bool>) {
       return a && b;
@@ -174,6 +178,9 @@ struct floor_divide_op : widening, of_reals {
 
 /// What floor division leaves: of the sign of the divisor.
 struct remainder_op : widening, of_reals {
+  template <class T>
+  using by_number = remainder_by<T>;
+
   template <class T>
   KOKKOS_FUNCTION T operator()(T a, T b) const {
     if constexpr (std::is_integral_v<T>) {
