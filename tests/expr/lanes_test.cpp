@@ -137,7 +137,7 @@ TYPED_TEST(lanes_of_all_types, partial_loads_are_filled_with_zeros) {
 TYPED_TEST(lanes_of_all_types, are_loaded_from_places_that_lie_apart) {
   using T = TypeParam;
   const index_t width = lane::width<T>;
-  for (const index_t step : {-3, -2, -1, 0, 1, 2, 3, 100}) {
+  for (const index_t step : {-3, -2, -1, 0, 1, 2, 3, 4, 5, 100}) {
     const index_t furthest = std::abs(step) * (width - 1);
     std::vector<T> from(static_cast<std::size_t>(furthest) + 1);
     for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<T>(i + 1);

@@ -95,8 +95,8 @@ void expect_rows_of_any_step() {
   if constexpr (lane::widens<T, To>) {
     using elements = widened_elements<memory_elements<T>, To>;
     const values_of<T> from = some_values<T>();
-    for (const index_t step : {0, 1, 3, -1}) {
-      const index_t count = step == 3 ? (from.count + 2) / 3 : from.count;
+    for (const index_t step : {0, 1, 2, 3, 4, 5, -1}) {
+      const index_t count = step > 1 ? (from.count + step - 1) / step : from.count;
       const auto row = topos::detail::make_row(
           topos::detail::negate_op{},
           strided_row<elements>{{{from.data.get()}}, step < 0 ? from.count - 1 : 0, step});

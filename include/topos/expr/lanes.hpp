@@ -34,6 +34,7 @@ KOKKOS_FORCEINLINE_FUNCTION T rounded(T x) {
 
 #if TOPOS_HAS_XSIMD
 #include <topos/expr/detail/half_lanes.hpp>
+#include <topos/expr/detail/lanes_apart.hpp>
 #include <topos/expr/detail/masked_lanes.hpp>
 #include <topos/expr/detail/xsimd_by_double.hpp>
 #include <topos/expr/detail/xsimd_erf.hpp>

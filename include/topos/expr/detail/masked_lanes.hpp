@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The first lanes of a batch from and to memory, by the masks of AVX2 and AVX-512; lanes from
-/// places that lie apart, and lanes that change places.
+/// The first lanes of a batch from and to memory, by the masks of AVX2 and AVX-512; lanes that
+/// change places.
 
 #include <concepts>
 #include <topos/expr/detail/xsimd_lanes.hpp>
@@ -22,21 +22,6 @@ template <class T>
 inline constexpr bool has_masks = false;
 #endif
 
-/// Whether the machine loads numbers of T that lie apart.
-#ifdef __AVX512F__
-template <class T>
-inline constexpr bool has_gather = has_masks<T>;
-#else
-template <class T>
-inline constexpr bool has_gather = false;
-#endif
-
-/// Whether such numbers, `step` apart, come with others in whole loads.
-template <class T>
-inline bool comes_whole(index_t step) {
-  return has_gather<T> && (step == 2 || step == -1);
-}
-
 /// Whether the machine turns lanes of T round without memory.
 #ifdef __AVX2__
 template <class T>
@@ -47,56 +32,6 @@ inline constexpr bool has_turns = false;
 #endif
 
 #ifdef __AVX512F__
-
-static_assert(sizeof(batch<float>) == 64, "topos: xsimd's default lanes are not those of AVX-512");
-
-namespace detail {
-
-/// Every second number, or each from here down.
-template <class T>
-batch<T> gather_whole(const T* from, index_t step) {
-  constexpr index_t width = width_of<T>;
-  const bool down = step != 2;
-  const __m512i low = _mm512_loadu_si512(down ? from - (width - 1) : from);
-  const __m512i high = _mm512_loadu_si512(down ? from - (width - 1) : from + (width - 1));
-  __m512i picked;
-  if constexpr (sizeof(T) == 4) {
-    const __m512i i = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-    const __m512i twice = _mm512_add_epi32(_mm512_add_epi32(i, i), _mm512_srli_epi32(i, 3));
-    const __m512i places = down ? _mm512_sub_epi32(_mm512_set1_epi32(15), i) : twice;
-    picked = _mm512_permutex2var_epi32(low, places, high);
-  } else {
-    const __m512i i = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
-    const __m512i twice = _mm512_add_epi64(_mm512_add_epi64(i, i), _mm512_srli_epi64(i, 2));
-    const __m512i places = down ? _mm512_sub_epi64(_mm512_set1_epi64(7), i) : twice;
-    picked = _mm512_permutex2var_epi64(low, places, high);
-  }
-  if constexpr (std::same_as<T, float>)
-    return _mm512_castsi512_ps(picked);
-  else if constexpr (std::same_as<T, double>)
-    return _mm512_castsi512_pd(picked);
-  else
-    return picked;
-}
-
-}  // namespace detail
-
-/// Every step-th number; all of them lie within 2^31 numbers.
-template <class T>
-batch<T> gather(const T* from, index_t step) {
-  if (comes_whole<T>(step)) return detail::gather_whole(from, step);
-  const __m512i places =
-      _mm512_mullo_epi32(_mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15),
-                         _mm512_set1_epi32(static_cast<int>(step)));
-  if constexpr (std::same_as<T, float>)
-    return _mm512_i32gather_ps(places, from, 4);
-  else if constexpr (std::same_as<T, double>)
-    return _mm512_i32gather_pd(_mm512_castsi512_si256(places), from, 8);
-  else if constexpr (sizeof(T) == 4)
-    return _mm512_i32gather_epi32(places, from, 4);
-  else
-    return _mm512_i32gather_epi64(_mm512_castsi512_si256(places), from, 8);
-}
 
 /// The first `Distance` lanes become those that come `Distance` after them.
 template <index_t Distance, class T>

@@ -55,10 +55,10 @@ inline constexpr bool has_masks = false;
 template <class T>
 inline constexpr bool has_gather = false;
 
-/// Whether such numbers, `step` apart, come with others in whole loads.
+/// Copies numbers that lie `step` apart, as many of `count` as come in whole loads: none.
 template <class T>
-bool comes_whole(index_t /*step*/) {
-  return false;
+index_t copy_whole(T* /*out*/, const T* /*from*/, index_t /*step*/, index_t /*count*/) {
+  return 0;
 }
 
 /// Whether the machine turns lanes of T round without memory.

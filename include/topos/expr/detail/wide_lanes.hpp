@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #if TOPOS_HAS_XSIMD
+#include <topos/expr/detail/lanes_apart.hpp>
 #include <topos/expr/detail/xsimd_lanes.hpp>
 #else
 #include <topos/expr/detail/scalar_lanes.hpp>
@@ -58,6 +59,10 @@ inline auto load_bytes_apart(const T* from, index_t step) {
                                                 _mm256_set1_epi32(static_cast<int>(step)));
       return _mm256_i32gather_epi32(reinterpret_cast<const int*>(from), places, 4);
     }
+  }
+  if constexpr (sizeof(T) == 1 && Count == bytes_at_once) {
+    __m128i whole;
+    if (load_whole_bytes(whole, from, step)) return whole;
   }
   constexpr std::size_t in_word = 8 / sizeof(T);
   constexpr std::size_t words = (Count + in_word - 1) / in_word;

@@ -96,11 +96,11 @@ void assign_dense(T* out, const Row& given, index_t first, index_t last) {
 
 template <class T, class Elements>
 inline void assign_dense(T* out, const strided_row<Elements>& row, index_t first, index_t last) {
-  if constexpr (std::is_same_v<Elements, fetched_elements<T>> && lane::element<T>) {
-    for (; lane::comes_whole<T>(row.step) && first + row.width <= last; first += row.width) {
-      lane::store(out, row.elements.lanes_apart(row.base + first * row.step, row.step));
-      out += row.width;
-    }
+  if constexpr (std::is_same_v<Elements, fetched_elements<T>>) {
+    const T* from = row.elements.data + row.base + first * row.step;
+    const index_t done = lane::copy_whole(out, from, row.step, last - first);
+    out += done;
+    first += done;
   }
   assign_each(out, 1, row, first, last);  // lanes would be gathered one by one
 }

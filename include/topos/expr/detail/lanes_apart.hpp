@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Lanes of numbers that lie apart in memory. A few places apart they come with their neighbours in
+/// whole loads, and are picked out of them, which takes a fraction of a gathering load: by AVX-512,
+/// and bytes by AVX2.
+
+#include <array>
+#include <concepts>
+#include <cstdint>
+#include <topos/expr/detail/xsimd_lanes.hpp>
+#include <type_traits>
+#include <utility>
+
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
+
+namespace topos::lane {
+
+/// Whether the machine loads numbers of T that lie apart.
+#ifdef __AVX512F__
+template <class T>
+inline constexpr bool has_gather = std::is_arithmetic_v<T> && (sizeof(T) == 4 || sizeof(T) == 8);
+#else
+template <class T>
+inline constexpr bool has_gather = false;
+#endif
+
+#ifdef __AVX2__
+
+namespace detail {
+
+/// Which numbers are picked where each lies Step places after the one before: of as many loads as
+/// there are places, the last of which ends with the last number. Before an earlier place (Step is
+/// -1) they come in one load.
+template <int Step, int Width>
+struct whole_loads {
+  static constexpr int count = Step < 0 ? 1 : Step;
+  /// From the first number to where a load begins.
+  static constexpr int start(int load) {
+    if (Step < 0) return 1 - Width;
+    return load + 1 < Step ? load * Width : (Width - 1) * (Step - 1);
+  }
+  static constexpr bool has(int load, int lane) { return Step < 0 || lane * Step / Width == load; }
+  static constexpr int place(int load, int lane) { return lane * Step - start(load); }
+};
+
+inline constexpr int bytes_at_once = 16;
+
+/// A load of bytes, each picked at its lane, and 0 at the others.
+template <int Step, int Load>
+inline __m128i picked_bytes(const void* from) {
+  using loads = whole_loads<Step, bytes_at_once>;
+  alignas(16) static constexpr auto places = [] {
+    std::array<signed char, bytes_at_once> result{};
+    for (int i = 0; i < bytes_at_once; ++i) {
+      result[static_cast<std::size_t>(i)] =
+          static_cast<signed char>(loads::has(Load, i) ? loads::place(Load, i) : -1);
+    }
+    return result;
+  }();
+  const auto* at = static_cast<const char*>(from) + loads::start(Load);
+  return _mm_shuffle_epi8(_mm_loadu_si128(reinterpret_cast<const __m128i*>(at)),
+                          _mm_load_si128(reinterpret_cast<const __m128i*>(places.data())));
+}
+
+template <int Step>
+inline __m128i every_byte(const void* from) {
+  return [&]<int... Load>(std::integer_sequence<int, Load...>) {
+    __m128i result = picked_bytes<Step, 0>(from);
+    ((result = _mm_or_si128(result, picked_bytes<Step, Load + 1>(from))), ...);
+    return result;
+  }
+  (std::make_integer_sequence<int, whole_loads<Step, bytes_at_once>::count - 1>{});
+}
+
+#ifdef __AVX512F__
+
+static_assert(sizeof(batch<float>) == 64, "topos: xsimd's default lanes are not those of AVX-512");
+
+/// The lanes of another load beside those of the loads before.
+template <int Step, int Load, class T>
+inline __m512i with_picked(__m512i before, const T* from) {
+  constexpr int width = static_cast<int>(width_of<T>);
+  using loads = whole_loads<Step, width>;
+  using index = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+  alignas(64) static constexpr auto places = [] {
+    std::array<index, static_cast<std::size_t>(width)> result{};
+    for (int i = 0; i < width; ++i) {
+      const bool first = Load == 1 && loads::has(0, i);
+      result[static_cast<std::size_t>(i)] =
+          loads::has(Load, i) ? width + loads::place(Load, i) : (first ? loads::place(0, i) : i);
+    }
+    return result;
+  }();
+  const __m512i load = _mm512_loadu_si512(from + loads::start(Load));
+  const __m512i picked = _mm512_load_si512(places.data());
+  if constexpr (sizeof(T) == 4)
+    return _mm512_permutex2var_epi32(before, picked, load);
+  else
+    return _mm512_permutex2var_epi64(before, picked, load);
+}
+
+template <class T>
+inline batch<T> as_batch(__m512i lanes) {
+  if constexpr (std::same_as<T, float>)
+    return _mm512_castsi512_ps(lanes);
+  else if constexpr (std::same_as<T, double>)
+    return _mm512_castsi512_pd(lanes);
+  else
+    return lanes;
+}
+
+/// The lanes of numbers from here on, each Step places after the one before.
+template <int Step, class T>
+inline batch<T> every(const T* from) {
+  if constexpr (Step < 0) {
+    const __m512i load = _mm512_loadu_si512(from - (width_of<T> - 1));
+    if constexpr (sizeof(T) == 4)
+      return as_batch<T>(_mm512_permutexvar_epi32(
+          _mm512_setr_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0), load));
+    else
+      return as_batch<T>(_mm512_permutexvar_epi64(_mm512_setr_epi64(7, 6, 5, 4, 3, 2, 1, 0), load));
+  } else {
+    return [&]<int... Load>(std::integer_sequence<int, Load...>) {
+      __m512i result = _mm512_loadu_si512(from);
+      ((result = with_picked<Step, Load + 1>(result, from)), ...);
+      return as_batch<T>(result);
+    }
+    (std::make_integer_sequence<int, Step - 1>{});
+  }
+}
+
+#endif
+
+template <int Step, class T>
+index_t copy_every(T* out, const T* from, index_t count) {
+  index_t i = 0;
+  if constexpr (sizeof(T) == 1) {
+    for (; i + bytes_at_once <= count; i += bytes_at_once)
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(out + i), every_byte<Step>(from + i * Step));
+  } else if constexpr (has_gather<T>) {
+    for (; i + width_of<T> <= count; i += width_of<T>)
+      lane::store(out + i, every<Step>(from + i * Step));
+  }
+  return i;
+}
+
+/// Sixteen bytes, `step` apart, where they come in whole loads; says whether they do.
+inline bool load_whole_bytes(__m128i& lanes, const void* from, index_t step) {
+  switch (step) {
+    case -1:
+      lanes = every_byte<-1>(from);
+      return true;
+    case 2:
+      lanes = every_byte<2>(from);
+      return true;
+    case 3:
+      lanes = every_byte<3>(from);
+      return true;
+    case 4:
+      lanes = every_byte<4>(from);
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace detail
+
+/// Copies numbers that lie `step` apart, as many of `count` as come in whole loads: says how many.
+template <class T>
+index_t copy_whole(T* out, const T* from, index_t step, index_t count) {
+  switch (step) {
+    case -1:
+      return detail::copy_every<-1>(out, from, count);
+    case 2:
+      return detail::copy_every<2>(out, from, count);
+    case 3:
+      return detail::copy_every<3>(out, from, count);
+    case 4:
+      return detail::copy_every<4>(out, from, count);
+    default:
+      return 0;
+  }
+}
+
+#ifdef __AVX512F__
+
+/// Every step-th number; all of them lie within 2^31 numbers.
+template <class T>
+batch<T> gather(const T* from, index_t step) {
+  switch (step) {
+    case -1:
+      return detail::every<-1>(from);
+    case 2:
+      return detail::every<2>(from);
+    case 3:
+      return detail::every<3>(from);
+    case 4:
+      return detail::every<4>(from);
+    default:
+      break;
+  }
+  const __m512i places =
+      _mm512_mullo_epi32(_mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15),
+                         _mm512_set1_epi32(static_cast<int>(step)));
+  if constexpr (std::same_as<T, float>)
+    return _mm512_i32gather_ps(places, from, 4);
+  else if constexpr (std::same_as<T, double>)
+    return _mm512_i32gather_pd(_mm512_castsi512_si256(places), from, 8);
+  else if constexpr (sizeof(T) == 4)
+    return _mm512_i32gather_epi32(places, from, 4);
+  else
+    return _mm512_i32gather_epi64(_mm512_castsi512_si256(places), from, 8);
+}
+
+#endif
+
+#else
+
+template <class T>
+index_t copy_whole(T* /*out*/, const T* /*from*/, index_t /*step*/, index_t /*count*/) {
+  return 0;
+}
+
+#endif
+
+}  // namespace topos::lane
