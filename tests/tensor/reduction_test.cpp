@@ -32,6 +32,7 @@ using support::vector_on;
 using topos::eval;
 using topos::index_t;
 using topos::keep_dims;
+using topos::range;
 using topos::shape;
 using topos::tensor;
 
@@ -172,6 +173,26 @@ TEST(reduction, of_every_size_is_whole) {
       if (n > 0) {
         const auto most = std::max_element(in.begin(), in.end());
         EXPECT_EQ(max(vector_on(d, in)).item(), *most) << n;
+      }
+    }
+  });
+}
+
+// Some short rows are combined at once.
+TEST(reduction, of_rows_has_the_bits_of_each_by_itself) {
+  on_each_device([](topos::device d) {
+    for (const index_t columns : {31, 32, 33, 47, 48, 100, 255, 256, 300}) {
+      const auto x = tensor_on<2>(d, {7, columns}, support::varied(7 * columns));
+      const tensor<float, 2> column = topos::slice(x, range{}, range{0, 1}) / 3;
+      const auto sums = values_of(eval(sum(x / 7, 1)));
+      const auto squares = values_of(eval(sum(square(x - column), 1)));
+      for (index_t i = 0; i < 7; ++i) {
+        const range row{i, i + 1};
+        const tensor<float, 2> one = topos::slice(x, row);
+        const tensor<float, 2> from = topos::slice(column, row);
+        const auto at = static_cast<std::size_t>(i);
+        EXPECT_EQ(sum(one / 7, 1).item(), sums[at]) << columns;
+        EXPECT_EQ(sum(square(one - from), 1).item(), squares[at]) << columns;
       }
     }
   });

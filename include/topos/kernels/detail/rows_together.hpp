@@ -36,30 +36,46 @@ template <class Op, class Row>
 // Put together in registers: what is copied in larger parts than it was stored in has to reach the
 // cache before.
 template <class Rows>
+[[gnu::noinline, gnu::flatten]] auto row_of(const Rows& rows, index_t r) {
+  return rows.row(r);
+}
+template <class Rows>
 [[gnu::noinline, gnu::flatten]] auto dense_row_of(const Rows& rows, index_t r) {
   return rows.row(r).dense();
+}
+
+// The rows from r on that are combined some at a time; says where the others begin.
+template <class Op, class RowOf, class Use>
+index_t reduce_by_some(const Op& op, const RowOf& row_at, index_t r, index_t past, index_t columns,
+                       const Use& use) {
+  using row = decltype(row_at(r));
+  if constexpr (reduces_lanes<Op, row>()) {
+    if (columns < std::max(short_row, row::width) || columns >= chained_row<row>) return r;
+    for (; r + rows_together <= past; r += rows_together) {
+      static_assert(rows_together == 4);
+      const row some[] = {row_at(r), row_at(r + 1), row_at(r + 2), row_at(r + 3)};
+      typename row::value_type values[rows_together];
+      reduce_together(op, some, columns, values);
+      for (int i = 0; i < rows_together; ++i) use(r + i, values[i]);
+    }
+  }
+  return r;
 }
 
 /// Calls `use(r, value)` with what each of the rows [r, past), of so many columns, is combined to.
 template <class Op, class Rows, class Use>
 void reduce_each(const Op& op, const Rows& rows, index_t r, index_t past, index_t columns,
                  const Use& use) {
-  using dense = decltype(dense_row_of(rows, r));
-  if constexpr (reduces_lanes<Op, dense>()) {
-    if (columns >= std::max(short_row, dense::width) && r < past && rows.row(r).is_dense()) {
-      const bool together = columns < chained_row<dense>;
-      for (; together && r + rows_together <= past; r += rows_together) {
-        static_assert(rows_together == 4);
-        const dense some[] = {dense_row_of(rows, r), dense_row_of(rows, r + 1),
-                              dense_row_of(rows, r + 2), dense_row_of(rows, r + 3)};
-        typename dense::value_type values[rows_together];
-        reduce_together(op, some, columns, values);
-        for (int i = 0; i < rows_together; ++i) use(r + i, values[i]);
-      }
-      for (; r < past; ++r) use(r, reduce_rest(op, dense_row_of(rows, r), 0, columns));
-    }
+  if (r >= past) return;
+  if (rows.row(r).is_dense()) {
+    const auto row_at = [&](index_t i) { return dense_row_of(rows, i); };
+    r = reduce_by_some(op, row_at, r, past, columns, use);
+    for (; r < past; ++r) use(r, reduce_rest(op, row_at(r), 0, columns));
+  } else {
+    const auto row_at = [&](index_t i) { return row_of(rows, i); };
+    r = reduce_by_some(op, row_at, r, past, columns, use);
+    for (; r < past; ++r) use(r, reduce_rest(op, row_at(r), 0, columns));
   }
-  for (; r < past; ++r) use(r, reduce(op, rows.row(r), 0, columns));
 }
 
 }  // namespace topos::detail::host_rows
