@@ -17,6 +17,7 @@
 #include <topos/device/default_device.hpp>
 #include <topos/device/device.hpp>
 #include <topos/device/runtime.hpp>
+#include <topos/expr/diff.hpp>
 #include <topos/expr/elementwise.hpp>
 #include <topos/expr/expression.hpp>
 #include <topos/expr/gather.hpp>
@@ -44,6 +45,7 @@
 #include <topos/random/permutation.hpp>
 #include <topos/random/threefry.hpp>
 #include <topos/random/uniform.hpp>
+#include <topos/tensor/close.hpp>
 #include <topos/tensor/concatenate.hpp>
 #include <topos/tensor/coroutine.hpp>
 #include <topos/tensor/creation.hpp>
@@ -58,6 +60,7 @@
 #include <topos/tensor/placement.hpp>
 #include <topos/tensor/print.hpp>
 #include <topos/tensor/reduction.hpp>
+#include <topos/tensor/roll.hpp>
 #include <topos/tensor/scan.hpp>
 #include <topos/tensor/scatter.hpp>
 #include <topos/tensor/softmax.hpp>

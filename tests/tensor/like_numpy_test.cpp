@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Small functions under NumPy's names, with NumPy's results.
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <limits>
+#include <topos/core/half.hpp>
+#include <topos/expr/diff.hpp>
+#include <topos/expr/operators.hpp>
+#include <topos/tensor/close.hpp>
+#include <topos/tensor/creation.hpp>
+#include <topos/tensor/eval.hpp>
+#include <topos/tensor/roll.hpp>
+#include <vector>
+
+#include "../support/devices.hpp"
+
+namespace like_numpy_test {
+
+using support::on_each_device;
+using support::tensor_on;
+using support::values_of;
+using support::vector_on;
+using topos::eval;
+using topos::shape;
+
+TEST(diff, is_of_neighbours) {
+  on_each_device([](topos::device d) {
+    const auto x = tensor_on<2>(d, {2, 3}, std::vector<int>{1, 4, 9, 16, 25, 36});
+    EXPECT_EQ(values_of(eval(topos::diff(x))), (std::vector<int>{3, 5, 9, 11}));
+    EXPECT_EQ(values_of(eval(topos::diff(x * 2, 0))), (std::vector<int>{30, 42, 54}));
+    EXPECT_EQ(values_of(eval(topos::diff(topos::diff(x)))), (std::vector<int>{2, 2}));
+  });
+}
+
+TEST(diff, of_one_element_or_none_is_empty) {
+  EXPECT_EQ(topos::diff(topos::ones<float>({3, 1})).shape(), (shape<2>{3, 0}));
+  EXPECT_EQ(topos::diff(topos::ones<float>({0, 4}), 0).shape(), (shape<2>{0, 4}));
+  EXPECT_EQ(eval(topos::diff(topos::ones<float>({1}))).size(), 0);
+  EXPECT_THROW((void)topos::diff(topos::ones<float>({3}), 1), topos::out_of_range);
+}
+
+TEST(roll, moves_round_the_end) {
+  on_each_device([](topos::device d) {
+    const auto x = vector_on(d, std::vector<int>{0, 1, 2, 3, 4});
+    EXPECT_EQ(values_of(roll(x, 2)), (std::vector<int>{3, 4, 0, 1, 2}));
+    EXPECT_EQ(values_of(roll(x, -2)), (std::vector<int>{2, 3, 4, 0, 1}));
+    EXPECT_EQ(values_of(roll(x, 11)), (std::vector<int>{4, 0, 1, 2, 3}));
+    EXPECT_EQ(values_of(roll(x, -5)), (std::vector<int>{0, 1, 2, 3, 4}));
+    const auto y = tensor_on<2>(d, {2, 3}, std::vector<int>{0, 1, 2, 3, 4, 5});
+    EXPECT_EQ(values_of(roll(y + 1, 1, 1)), (std::vector<int>{3, 1, 2, 6, 4, 5}));
+    EXPECT_EQ(values_of(roll(y, 1, -2)), (std::vector<int>{3, 4, 5, 0, 1, 2}));
+  });
+  EXPECT_EQ(topos::roll(topos::ones<float>({0, 2}), 3).shape(), (shape<2>{0, 2}));
+  EXPECT_THROW((void)topos::roll(topos::ones<float>({3}), 1, 1), topos::out_of_range);
+}
+
+// numpy.isclose of the same doubles and floats, NumPy 2.
+TEST(isclose, is_numpys) {
+  on_each_device([](topos::device d) {
+    const double inf = std::numeric_limits<double>::infinity();
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    const auto a =
+        vector_on(d, std::vector<double>{1e10, 1e-7, 1e10, 1e-8, 0, inf, inf, 1, nan, 1});
+    const auto b = vector_on(
+        d, std::vector<double>{1.00001e10, 1e-8, 1.0001e10, 1e-9, 1e-8, inf, -inf, inf, nan, nan});
+    using truths = std::vector<bool>;
+    const auto of = [](const auto& e) {
+      const auto values = values_of(eval(e));
+      return truths(values.begin(), values.end());
+    };
+    EXPECT_EQ(of(isclose(a, b)), (truths{1, 0, 0, 1, 1, 1, 0, 0, 0, 0}));
+    EXPECT_EQ(of(isclose(a, b, {.equal_nan = true})), (truths{1, 0, 0, 1, 1, 1, 0, 0, 1, 0}));
+    EXPECT_EQ(of(isclose(a, b, {.relative = 0, .absolute = 2e5})),
+              (truths{1, 1, 0, 1, 1, 1, 0, 0, 0, 0}));
+    EXPECT_FALSE(allclose(a, b).item());
+    EXPECT_TRUE(allclose(a, a, {.equal_nan = true}).item());
+    const auto whole = vector_on(d, std::vector<int>{1000000, 5});
+    EXPECT_EQ(of(isclose(whole, whole + 1)), (truths{1, 0}));
+    const auto half = topos::astype<topos::f16>(whole * 0 + 2);
+    EXPECT_TRUE(allclose(half, 2).item());
+    EXPECT_FALSE(allclose(half, 2.25, {.relative = 0.1}).item());
+  });
+}
+
+}  // namespace like_numpy_test
