@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <topos/core/divisor.hpp>
 #include <topos/expr/elementwise.hpp>
 #include <topos/random/uniform.hpp>
 
@@ -21,24 +22,18 @@ namespace detail {
 template <class Word>
 struct remainder {
   Word divisor;
-  Word reciprocal;  // 2 to the number of a word's bits by the divisor, at most 1 too small
+  topos::detail::word_divisor<Word> by;
 
-  explicit remainder(Word by)
-      : divisor(by), reciprocal(by == 0 ? 0 : std::numeric_limits<Word>::max() / by) {}
+  explicit remainder(Word number) : divisor(number) {
+    if (number != 0) by = topos::detail::word_divisor<Word>(number);
+  }
 
   [[nodiscard]] KOKKOS_FUNCTION Word operator()(Word x) const {
-    if constexpr (sizeof(Word) == 4) {
-      // The quotient is right or one too small. A product vectorises, a division does not.
-      const auto quotient = static_cast<Word>((std::uint64_t{x} * reciprocal) >> 32U);
-      const Word rest = x - quotient * divisor;
-      return rest - (rest >= divisor ? divisor : 0);
-    } else {
-      return divisor == 0 ? x : x % divisor;
-    }
+    return x - by.quotient(x) * divisor;
   }
 };
 
-/// Integers in [min, min + span), each from twice as many random bits as it has.
+/// Integers of 32 or 64 bits in [min, min + span), each from twice as many random bits.
 template <class T>
 struct integer_elements {
   using value_type = T;
@@ -55,7 +50,6 @@ struct integer_elements {
   [[nodiscard]] KOKKOS_FUNCTION T operator()(index_t o) const { return of(higher(o), lower(o)); }
 
   template <class Count>
-    requires(lane::element<T> && sizeof(T) >= 4)
   [[nodiscard]] auto lanes(index_t o, Count count) const {
     return of_lanes(higher.lanes(o, count), lower.lanes(o, count));
   }
@@ -125,7 +119,7 @@ template <integer T = std::int32_t, std::size_t Rank>
 [[nodiscard]] auto randint(const key& k, const shape<Rank>& extents, detail::bound<T> min,
                            detail::bound<T> max, device d = default_device::current(),
                            std::source_location where = std::source_location::current()) {
-  using elements = detail::integer_elements<T>;
+  using elements = detail::integer_elements<std::conditional_t<(sizeof(T) < 4), std::int32_t, T>>;
   using word = typename elements::word;
   using limits = std::numeric_limits<T>;
   using wide = detail::bound<T>;
@@ -136,8 +130,8 @@ template <integer T = std::int32_t, std::size_t Rank>
   const wide to = std::clamp(max, least, most);
   word span = 1;
   if (to > from) span = static_cast<word>(to) - static_cast<word>(from) + (beyond ? 1 : 0);
-  return topos::detail::generated(
-      elements(k, size_of_shape(extents, where), static_cast<word>(from), span), extents, d);
+  return topos::detail::convert<T>(topos::detail::generated(
+      elements(k, size_of_shape(extents, where), static_cast<word>(from), span), extents, d));
 }
 template <integer T = std::int32_t, std::size_t Rank>
 [[nodiscard]] auto randint(const key& k, const index_t (&extents)[Rank], detail::bound<T> min,
