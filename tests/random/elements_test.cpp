@@ -25,11 +25,12 @@ constexpr index_t sizes[] = {1, 2, 15, 16, 17, 31, 32, 33, 64, 65, 129, 150, 151
 // Compares as many of the lanes as there are elements.
 template <class Elements, class Lanes>
 void expect_elements(const Elements& elements, const Lanes& lanes, index_t from, index_t size) {
-  using T = typename Elements::value_type;
+  using T = lane::value_t<Lanes>;  // float of sixteen-bit floats, words of shorter ones
   T values[lane::width<T>];
   lane::store(values, lanes);
   for (index_t i = 0; i < lane::width<T> && from + i < size; ++i) {
-    ASSERT_EQ(values[i], elements(from + i)) << "at " << from << " + " << i << " of " << size;
+    ASSERT_EQ(values[i], static_cast<T>(elements(from + i)))
+        << "at " << from << " + " << i << " of " << size;
   }
 }
 
@@ -61,7 +62,7 @@ void expect_lanes(const Elements& elements, index_t size) {
 }
 
 template <class T, class Then>
-void expect_real_lanes(const Then& then, T min) {
+void expect_real_lanes(const Then& then, detail::computed<T> min) {
   for (const auto l : support::jax_layouts) {
     for (const index_t size : sizes) {
       const random::key k(5, l);
@@ -73,6 +74,8 @@ void expect_real_lanes(const Then& then, T min) {
 TEST(random_elements, bits_are_the_same_in_lanes) {
   for (const auto l : support::jax_layouts) {
     for (const index_t size : sizes) {
+      expect_lanes(detail::bit_elements<std::uint8_t>(random::key(5, l), size), size);
+      expect_lanes(detail::bit_elements<std::uint16_t>(random::key(5, l), size), size);
       expect_lanes(detail::bit_elements<std::uint32_t>(random::key(5, l), size), size);
       expect_lanes(detail::bit_elements<std::uint64_t>(random::key(5, l), size), size);
     }
@@ -83,6 +86,22 @@ template <class T>
 class random_real_elements : public testing::Test {};
 using real_types = testing::Types<float, double>;
 TYPED_TEST_SUITE(random_real_elements, real_types);
+
+TEST(random_elements, of_sixteen_bits_are_the_same_in_lanes) {
+  const auto check = [&]<class T>(T lowest) {
+    if constexpr (lane::is_half_with_lanes<T>) {
+      using C = detail::computed<T>;
+      expect_real_lanes<T>(detail::itself{}, C(0));
+      expect_real_lanes<T>(detail::itself{}, C(-0.3));
+      expect_real_lanes<T>(detail::normal_of_uniform<T>{}, C(lowest));
+      expect_real_lanes<T>(detail::truncated_normal_of_uniform<T>{C(-1.2), C(0.4)}, C(-0.9));
+      expect_real_lanes<T>(detail::exponential_of_uniform<T>{}, C(0));
+      expect_real_lanes<T>(detail::gumbel_of_uniform<T>{}, C(0));
+    }
+  };
+  check(topos::f16(detail::next_after<topos::f16>(-1, 0)));
+  check(topos::bf16(detail::next_after<topos::bf16>(-1, 0)));
+}
 
 TYPED_TEST(random_real_elements, are_the_same_in_lanes) {
   using T = TypeParam;

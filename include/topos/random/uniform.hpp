@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <source_location>
 #include <topos/device/default_device.hpp>
+#include <topos/expr/elementwise.hpp>
 #include <topos/expr/generators.hpp>
 #include <topos/random/detail/elements.hpp>
 #include <topos/random/detail/real_elements.hpp>
@@ -46,8 +47,13 @@ template <word T = std::uint32_t, std::size_t Rank>
 [[nodiscard]] auto bits(const key& k, const shape<Rank>& extents,
                         device d = default_device::current(),
                         std::source_location where = std::source_location::current()) {
-  return topos::detail::generated(detail::bit_elements<T>(k, size_of_shape(extents, where)),
-                                  extents, d);
+  const detail::bit_elements<T> drawn(k, size_of_shape(extents, where));
+  if constexpr (sizeof(T) < 4) {
+    using words = detail::mapped_elements<detail::bit_elements<T>, detail::as_words>;
+    return topos::detail::convert<T>(topos::detail::generated(words{drawn, {}}, extents, d));
+  } else {
+    return topos::detail::generated(drawn, extents, d);
+  }
 }
 template <word T = std::uint32_t, std::size_t Rank>
 [[nodiscard]] auto bits(const key& k, const index_t (&extents)[Rank],

@@ -67,6 +67,23 @@ struct bit_elements {
     return one_by_one(element);
   }
 
+  // Those of less than a word are each in a lane of 32 bits.
+  template <class Count>
+    requires(width < 32)
+  [[nodiscard]] auto lanes(index_t element, Count /*count*/) const {
+    const auto o = static_cast<std::uint64_t>(element);
+    constexpr std::uint32_t all = (std::uint32_t{1} << width) - 1;
+    if (from.partitionable) return words::lanes_type(from.lanes(o) & lane::splat(all));
+    constexpr unsigned in_word = 32 / width;
+    std::uint32_t word[words::width];
+    std::uint32_t part[words::width];
+    lane::store(word, from.lanes(o / in_word));
+    const auto first = static_cast<unsigned>(o % in_word);
+    for (unsigned i = 0; i < words::width; ++i)
+      part[i] = word[(first + i) / in_word] >> ((first + i) % in_word * width) & all;
+    return words::lanes_type(lane::load(part));
+  }
+
   using pairs_type = std::conditional_t<width == 64, double_word_pairs, word_pairs>;
 
   /// The distance of elements that cost less together; 0: none do.
@@ -88,9 +105,10 @@ struct bit_elements {
 };
 
 template <class Function, class Lanes>
-[[nodiscard, gnu::always_inline]] inline lane::batch<typename Function::value_type> mapped_lanes(
-    const Function& function, const Lanes& drawn) {
-  TOPOS_RETURN_LANES(lane::batch<typename Function::value_type>, function(drawn));
+[[nodiscard, gnu::always_inline]] inline auto mapped_lanes(const Function& function,
+                                                           const Lanes& drawn)
+    -> lane::batch<lane::made_of<typename Function::value_type>> {
+  TOPOS_RETURN_LANES(lane::batch<lane::made_of<typename Function::value_type>>, function(drawn));
 }
 
 /// What `Function` makes of pairs of lanes of random bits.
@@ -128,6 +146,21 @@ struct mapped_elements {
 
   [[nodiscard]] auto paired() const requires(Function::has_lanes&& Bits::has_pairs) {
     return mapped_pairs<decltype(bits.paired()), Function>{bits.paired(), function};
+  }
+};
+
+/// Bits of less than a word as words.
+struct as_words {
+  using value_type = std::uint32_t;
+  static constexpr bool has_lanes = true;
+
+  TOPOS_HOST_BRANCH
+  template <class Bits>
+  KOKKOS_FORCEINLINE_FUNCTION auto operator()(const Bits& bits) const {
+    if constexpr (std::is_integral_v<Bits>)
+      return static_cast<std::uint32_t>(bits);
+    else
+      return bits;
   }
 };
 

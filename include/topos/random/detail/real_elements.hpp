@@ -19,12 +19,15 @@ template <class T>
 using computed = std::conditional_t<is_half<T>, float, T>;
 
 /// A number, or lanes of them, rounded to T, in the type that T is computed in.
+TOPOS_HOST_BRANCH
 template <class T, class V>
 [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION V rounded(const V& x) {
-  if constexpr (is_half<T>)
+  if constexpr (!is_half<T>)
+    return x;
+  else if constexpr (number<V>)
     return static_cast<float>(T(x));
   else
-    return x;
+    return lane::to_half<T>(x);
 }
 
 /// The random bits that a uniform T takes: bfloat16's seven come from eight.
@@ -45,7 +48,7 @@ struct itself {
 template <class T, class Then = itself>
 struct real_function {
   using value_type = T;
-  static constexpr bool has_lanes = std::floating_point<T>;
+  static constexpr bool has_lanes = std::floating_point<T> || lane::is_half_with_lanes<T>;
   computed<T> low;
   computed<T> span;
   bool is_unit;  // of [0, 1)
@@ -60,10 +63,12 @@ struct real_function {
   TOPOS_HOST_BRANCH
   template <class Bits>
   KOKKOS_FORCEINLINE_FUNCTION auto operator()(const Bits& bits) const {
-    if constexpr (is_half<T>)
-      return T(then(of_half(bits)));
-    else
+    if constexpr (!is_half<T>)
       return then(of_words(bits));
+    else if constexpr (number<Bits>)
+      return T(then(of_half(static_cast<float>(bits >> unused))));
+    else
+      return rounded<T>(then(of_half(lane::to_float(lane::bits_as<std::int32_t>(bits >> unused)))));
   }
 
  private:
@@ -77,14 +82,19 @@ struct real_function {
     return max(constant<V>(low), fused(unit, constant<V>(span), constant<V>(low)));
   }
 
-  [[nodiscard]] KOKKOS_FUNCTION float of_half(drawn_word<T> bits) const {
-    float sum = 0;
+  // Of as many of the bits as T has in its mantissa.
+  static constexpr int unused = std::same_as<T, bf16> ? 1 : 6;
+  TOPOS_HOST_BRANCH
+  template <class V>
+  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION V of_half(const V& whole) const {
+    const V least = constant<V>(low);
     if constexpr (std::same_as<T, bf16>) {
-      sum = rounded<T>(static_cast<float>(bits >> 1) * 0x1p-7f * span) + low;
+      const V above = rounded<T>(V(whole * constant<V>(0x1p-7f) * constant<V>(span)));
+      return max(least, rounded<T>(V(above + least)));
     } else {
-      sum = fused(static_cast<float>(bits >> 6) * 0x1p-10f, span, low);
+      return max(least,
+                 rounded<T>(fused(V(whole * constant<V>(0x1p-10f)), constant<V>(span), least)));
     }
-    return max(low, rounded<T>(sum));
   }
 };
 
