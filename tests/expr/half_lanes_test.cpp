@@ -52,6 +52,26 @@ void expect_the_same(const Row& row, index_t count) {
     ASSERT_EQ(bits_of(by_lanes[j]), bits_of(one_by_one[j])) << "element " << j;
 }
 
+// From memory that ends with the last one.
+TYPED_TEST(half_lanes, are_loaded_from_places_that_lie_apart) {
+  using T = TypeParam;
+  if constexpr (lane::is_half_with_lanes<T>) {
+    const std::vector<T> all = all_values<T>();
+    constexpr index_t width = lane::width<float>;
+    for (const index_t step : {-3, -1, 0, 1, 2, 3, 100}) {
+      const index_t furthest = std::abs(step) * (width - 1);
+      for (const index_t begin : {index_t{0}, index_t{0x3c00}, (1 << 16) - furthest - 1}) {
+        const std::vector<T> from(all.begin() + begin, all.begin() + begin + furthest + 1);
+        const T* const first = from.data() + (step < 0 ? furthest : 0);
+        float got[width];
+        lane::store(got, lane::load_apart(first, step));
+        for (index_t i = 0; i < width; ++i)
+          ASSERT_EQ(bits_of(got[i]), bits_of(first[i * step])) << step << ' ' << i;
+      }
+    }
+  }
+}
+
 TYPED_TEST(half_lanes, are_there_where_the_machine_converts) {
   using T = TypeParam;
   if constexpr (!lane::is_half_with_lanes<T>) GTEST_SKIP() << "no lanes in this build";

@@ -166,6 +166,16 @@ auto load_apart(const T* from, index_t step) {
   return generate<T>([&](index_t i) { return from[i * step]; });
 }
 
+template <class T>
+  requires is_half_with_lanes<T>
+auto load_apart(const T* from, index_t step) {
+#if TOPOS_HAS_XSIMD && defined(__AVX512F__)
+  return from_halves<T>(detail::load_bytes_apart<width_of<float>>(from, step));
+#else
+  return generate<T>([&](index_t i) { return static_cast<float>(from[i * step]); });
+#endif
+}
+
 /// Which lanes are the first `count`.
 template <class T>
 auto first(index_t count) {

@@ -60,7 +60,8 @@ struct memory_elements {
                            index_t count) const requires lane::element<lane::made_of<T>> {
     return lane::load_partial(data + o, count);
   }
-  [[nodiscard]] auto lanes_apart(index_t o, index_t step) const requires lane::element<T> {
+  [[nodiscard]] auto lanes_apart(index_t o,
+                                 index_t step) const requires lane::element<lane::made_of<T>> {
     return lane::load_apart(data + o, step);
   }
   template <class To>

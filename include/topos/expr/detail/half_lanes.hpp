@@ -62,14 +62,21 @@ batch<float> to_half(const batch<float>& x) {
   }
 }
 
+#ifdef __AVX512F__
+/// Lanes of sixteen-bit floats in a register.
+template <class T>
+batch<float> from_halves(__m256i bits) {
+  if constexpr (std::is_same_v<T, f16>)
+    return _mm512_cvtph_ps(bits);
+  else
+    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(bits), 16));
+}
+#endif
+
 template <class T>
   requires is_half_with_lanes<T> batch<float> load(const T* from) {
 #ifdef __AVX512F__
-    const __m256i bits = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
-    if constexpr (std::is_same_v<T, f16>)
-      return _mm512_cvtph_ps(bits);
-    else
-      return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(bits), 16));
+    return from_halves<T>(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
 #elif defined(__F16C__)
     if constexpr (std::is_same_v<T, f16>)
       return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));

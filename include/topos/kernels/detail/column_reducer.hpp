@@ -121,7 +121,9 @@ class column_reducer {
     if (first) return assign(to_, 1, row, c, past);
     T values[columns_of_piece];
     assign(values, 1, row, c, past);
-    for (index_t k = 0; k < past - c; ++k) to_[k] = op_(to_[k], values[k]);
+    T* const to = to_;  // which a store of bytes could change where it is a member
+    const Op op = op_;
+    for (index_t k = 0; k < past - c; ++k) to[k] = op(to[k], values[k]);
   }
 
   const Op& op_;
