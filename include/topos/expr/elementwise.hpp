@@ -99,8 +99,8 @@ template <class Op, class A, class B>
                                   std::source_location where) {
   using T = common_t<A, B>;
   if constexpr (std::integral<T> && !std::same_as<T, bool> && !operand<B>) {
-    require_fits<T>(name, b, where);
-    const typename Op::template by_number<T> op{number_divisor<T>(convert_op<T>{}(b))};
+    const auto number = node_as<T>(b, name, where);
+    const typename Op::template by_number<T> op{number_divisor<T>(number.value)};
     return make_node(name, where, op, node_as<T>(a, name, where));
   } else {
     return apply<Op>(name, a, b, where);

@@ -147,23 +147,22 @@ index_t copy_every(T* out, const T* from, index_t count) {
   return i;
 }
 
-/// Sixteen bytes, `step` apart, where they come in whole loads; says whether they do.
-inline bool load_whole_bytes(__m128i& lanes, const void* from, index_t step) {
+/// What `use` makes of a step as a constant, if numbers so far apart come in whole loads; else what
+/// `otherwise` gives.
+template <class Use, class Otherwise>
+[[gnu::always_inline]] inline auto by_whole_step(index_t step, const Use& use,
+                                                 const Otherwise& otherwise) {
   switch (step) {
     case -1:
-      lanes = every_byte<-1>(from);
-      return true;
+      return use(std::integral_constant<int, -1>{});
     case 2:
-      lanes = every_byte<2>(from);
-      return true;
+      return use(std::integral_constant<int, 2>{});
     case 3:
-      lanes = every_byte<3>(from);
-      return true;
+      return use(std::integral_constant<int, 3>{});
     case 4:
-      lanes = every_byte<4>(from);
-      return true;
+      return use(std::integral_constant<int, 4>{});
     default:
-      return false;
+      return otherwise();
   }
 }
 
@@ -172,18 +171,10 @@ inline bool load_whole_bytes(__m128i& lanes, const void* from, index_t step) {
 /// Copies numbers that lie `step` apart, as many of `count` as come in whole loads: says how many.
 template <class T>
 index_t copy_whole(T* out, const T* from, index_t step, index_t count) {
-  switch (step) {
-    case -1:
-      return detail::copy_every<-1>(out, from, count);
-    case 2:
-      return detail::copy_every<2>(out, from, count);
-    case 3:
-      return detail::copy_every<3>(out, from, count);
-    case 4:
-      return detail::copy_every<4>(out, from, count);
-    default:
-      return 0;
-  }
+  const auto copy = [&]<int Step>(std::integral_constant<int, Step>) {
+    return detail::copy_every<Step>(out, from, count);
+  };
+  return detail::by_whole_step(step, copy, [] { return index_t{0}; });
 }
 
 #ifdef __AVX512F__
@@ -191,29 +182,24 @@ index_t copy_whole(T* out, const T* from, index_t step, index_t count) {
 /// Every step-th number; all of them lie within 2^31 numbers.
 template <class T>
 batch<T> gather(const T* from, index_t step) {
-  switch (step) {
-    case -1:
-      return detail::every<-1>(from);
-    case 2:
-      return detail::every<2>(from);
-    case 3:
-      return detail::every<3>(from);
-    case 4:
-      return detail::every<4>(from);
-    default:
-      break;
-  }
-  const __m512i places =
-      _mm512_mullo_epi32(_mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15),
-                         _mm512_set1_epi32(static_cast<int>(step)));
-  if constexpr (std::same_as<T, float>)
-    return _mm512_i32gather_ps(places, from, 4);
-  else if constexpr (std::same_as<T, double>)
-    return _mm512_i32gather_pd(_mm512_castsi512_si256(places), from, 8);
-  else if constexpr (sizeof(T) == 4)
-    return _mm512_i32gather_epi32(places, from, 4);
-  else
-    return _mm512_i32gather_epi64(_mm512_castsi512_si256(places), from, 8);
+  const auto pick = [&]<int Step>(std::integral_constant<int, Step>)
+      __attribute__((always_inline)) {
+    return detail::every<Step>(from);
+  };
+  return detail::by_whole_step(
+      step, pick, [&]() __attribute__((always_inline))->batch<T> {
+        const __m512i places = _mm512_mullo_epi32(
+            _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15),
+            _mm512_set1_epi32(static_cast<int>(step)));
+        if constexpr (std::same_as<T, float>)
+          return _mm512_i32gather_ps(places, from, 4);
+        else if constexpr (std::same_as<T, double>)
+          return _mm512_i32gather_pd(_mm512_castsi512_si256(places), from, 8);
+        else if constexpr (sizeof(T) == 4)
+          return _mm512_i32gather_epi32(places, from, 4);
+        else
+          return _mm512_i32gather_epi64(_mm512_castsi512_si256(places), from, 8);
+      });
 }
 
 #endif

@@ -51,19 +51,7 @@ inline auto load_bytes(const void* from) {
 /// Every step-th element, side by side in such a register. By shifts: what is stored one by one
 /// would have to reach the cache before it is loaded at once.
 template <std::size_t Count, class T>
-inline auto load_bytes_apart(const T* from, index_t step) {
-  constexpr index_t furthest = index_t{1} << 26;
-  if constexpr (sizeof(T) == 4 && Count == 8) {
-    if (-furthest < step && step < furthest) {
-      const __m256i places = _mm256_mullo_epi32(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7),
-                                                _mm256_set1_epi32(static_cast<int>(step)));
-      return _mm256_i32gather_epi32(reinterpret_cast<const int*>(from), places, 4);
-    }
-  }
-  if constexpr (sizeof(T) == 1 && Count == bytes_at_once) {
-    __m128i whole;
-    if (load_whole_bytes(whole, from, step)) return whole;
-  }
+inline auto shift_together(const T* from, index_t step) {
   constexpr std::size_t in_word = 8 / sizeof(T);
   constexpr std::size_t words = (Count + in_word - 1) / in_word;
   std::int64_t word[words < 2 ? 2 : words] = {};
@@ -76,6 +64,28 @@ inline auto load_bytes_apart(const T* from, index_t step) {
     return _mm256_set_epi64x(word[3], word[2], word[1], word[0]);
   else
     return _mm_set_epi64x(word[1], word[0]);
+}
+
+/// The same in the way that takes the least time.
+template <std::size_t Count, class T>
+inline auto load_bytes_apart(const T* from, index_t step) {
+  constexpr index_t furthest = index_t{1} << 26;
+  if constexpr (sizeof(T) == 4 && Count == 8) {
+    if (-furthest < step && step < furthest) {
+      const __m256i places = _mm256_mullo_epi32(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7),
+                                                _mm256_set1_epi32(static_cast<int>(step)));
+      return _mm256_i32gather_epi32(reinterpret_cast<const int*>(from), places, 4);
+    }
+  }
+  const auto shifted = [&] { return shift_together<Count>(from, step); };
+  if constexpr (sizeof(T) == 1 && Count == bytes_at_once) {
+    const auto pick = [&]<int Step>(std::integral_constant<int, Step>) {
+      return every_byte<Step>(from);
+    };
+    return by_whole_step(step, pick, shifted);
+  } else {
+    return shifted();
+  }
 }
 
 #ifdef __AVX512F__

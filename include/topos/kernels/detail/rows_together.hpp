@@ -67,15 +67,14 @@ template <class Op, class Rows, class Use>
 void reduce_each(const Op& op, const Rows& rows, index_t r, index_t past, index_t columns,
                  const Use& use) {
   if (r >= past) return;
-  if (rows.row(r).is_dense()) {
-    const auto row_at = [&](index_t i) { return dense_row_of(rows, i); };
+  const auto reduce_all = [&](const auto& row_at) {
     r = reduce_by_some(op, row_at, r, past, columns, use);
     for (; r < past; ++r) use(r, reduce_rest(op, row_at(r), 0, columns));
-  } else {
-    const auto row_at = [&](index_t i) { return row_of(rows, i); };
-    r = reduce_by_some(op, row_at, r, past, columns, use);
-    for (; r < past; ++r) use(r, reduce_rest(op, row_at(r), 0, columns));
-  }
+  };
+  if (rows.row(r).is_dense())
+    reduce_all([&](index_t i) { return dense_row_of(rows, i); });
+  else
+    reduce_all([&](index_t i) { return row_of(rows, i); });
 }
 
 }  // namespace topos::detail::host_rows
