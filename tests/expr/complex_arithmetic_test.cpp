@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <topos/expr/math.hpp>
@@ -256,6 +257,21 @@ TYPED_TEST(complex_arithmetic, real_functions_of_rows_are_those_of_each) {
     const auto angles = values_of(eval(angle(x)));
     EXPECT_EQ(angles[0], 0);
     EXPECT_NEAR(angles[1], 3.14159265, 1e-6);
+  });
+}
+
+TYPED_TEST(complex_arithmetic, numbers_are_made_of_their_parts) {
+  using T = TypeParam;
+  using real_type = typename T::value_type;
+  using c64 = Kokkos::complex<float>;
+  on_each_device([](topos::device d) {
+    const auto x = vector_on<real_type>(d, {1, 2, 3});
+    EXPECT_EQ(values_of(eval(complex(x, -x))), (std::vector<T>{T(1, -1), T(2, -2), T(3, -3)}));
+    EXPECT_EQ(values_of(eval(complex(x, 0))), (std::vector<T>{T(1), T(2), T(3)}));
+    EXPECT_EQ(values_of(eval(complex(0, x)))[2], T(0, 3));
+    const auto half =
+        eval(complex(topos::astype<topos::f16>(x), vector_on<std::int8_t>(d, {1, 2, 3})));
+    EXPECT_EQ(values_of(half), (std::vector<c64>{c64(1, 1), c64(2, 2), c64(3, 3)}));
   });
 }
 

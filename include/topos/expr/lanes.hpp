@@ -43,27 +43,45 @@ KOKKOS_FORCEINLINE_FUNCTION T rounded(T x) {
 #else
 #include <topos/expr/detail/scalar_lanes.hpp>
 #endif
+#include <topos/expr/detail/complex_lanes.hpp>
 #include <topos/expr/detail/wide_lanes.hpp>
 
 namespace topos::lane {
 
-/// Element types that have lanes.
+/// Real types that have lanes: a batch of them.
 template <class T>
-concept element = std::same_as<T, float> || std::same_as<T, double> ||
+concept real_element = std::same_as<T, float> || std::same_as<T, double> ||
     std::same_as<T, std::int32_t> || std::same_as<T, std::uint32_t> ||
     std::same_as<T, std::int64_t> || std::same_as<T, std::uint64_t>;
+
+/// Element types that have lanes.
+template <class T>
+concept element = real_element<T> || topos::detail::is_complex<T>;
 
 namespace detail {
 template <class T>
 constexpr index_t width_or_none() {
   if constexpr (element<T>)
-    return width_of<T>;
+    return width_of<topos::detail::real_t<T>>;
   else
     return 0;
 }
+
+template <class T>
+struct lanes_of {
+  using type = batch<T>;
+};
+template <class T>
+struct lanes_of<Kokkos::complex<T>> {
+  using type = complex_batch<batch<T>>;
+};
 }  // namespace detail
 
-/// Lanes of a batch; 0 for a type that has none.
+/// Lanes of elements of T.
+template <class T>
+using of = typename detail::lanes_of<T>::type;
+
+/// Lanes that there are at once; 0 for a type that has none.
 template <class T>
 inline constexpr index_t width = detail::width_or_none<T>();
 
@@ -81,21 +99,32 @@ template <template <class...> class Batch, class T, class... Rest>
 struct value_of<Batch<T, Rest...>> {
   using type = T;
 };
+template <class B>
+struct value_of<complex_batch<B>> {
+  using type = Kokkos::complex<typename value_of<B>::type>;
+};
 }  // namespace detail
 
-/// The element type of a batch or mask.
+/// The element type of lanes, of numbers or of truths.
 template <class B>
 using value_t = typename detail::value_of<B>::type;
 
 /// Lanes of numbers, not of truths.
 template <class B>
-concept numbers = std::same_as<B, batch<value_t<B>>>;
+concept numbers = std::same_as<B, of<value_t<B>>>;
 
 /// The first `count` lanes from memory; the others are 0.
 template <class T>
   requires element<made_of<T>>
 auto load_partial(const T* from, index_t count) {
-  if constexpr (has_masks<T>) {
+  if constexpr (topos::detail::is_complex<T>) {
+    using part = topos::detail::real_t<T>;
+    const auto* parts = reinterpret_cast<const part*>(from);
+    const index_t first = std::min(2 * count, width<part>);
+    const auto both = unzipped(lane::load_partial(parts, first),
+                               lane::load_partial(parts + first, 2 * count - first));
+    return of<T>{both.first, both.second};
+  } else if constexpr (has_masks<T>) {
     return load_masked(from, count);
   } else {
     T values[width<made_of<T>>] = {};
@@ -107,7 +136,7 @@ auto load_partial(const T* from, index_t count) {
 /// The first `count` lanes to memory.
 template <class T, class B>
 void store_partial(T* to, const B& lanes, index_t count) {
-  if constexpr (has_masks<T> && std::same_as<B, batch<T>>) {
+  if constexpr (std::same_as<B, batch<T>> && has_masks<T>) {
     store_masked(to, lanes, count);
   } else {
     T values[width<value_t<B>>];
@@ -140,7 +169,7 @@ inline void keep_in_memory(T (&values)[Count]) {
 template <element T, class Function>
 auto assembled(Function function) {
   constexpr index_t count = width<T>;
-  if constexpr (count > 1) {
+  if constexpr (count > 1 && real_element<T>) {
     return [&]<index_t... I>(std::integer_sequence<index_t, I...>) {
       using real = std::conditional_t<sizeof(T) == 4, float, double>;
       using made = typename batch<real>::register_type;
@@ -185,7 +214,7 @@ auto first(index_t count) {
 /// The first `count` lanes of a, numbers or truths, and the others of b.
 template <class B>
 B blended(index_t count, const B& a, const B& b) {
-  const auto before = first<value_t<B>>(count);
+  const auto before = first<topos::detail::real_t<value_t<B>>>(count);
   if constexpr (numbers<B>)
     return lane::select(before, a, b);
   else

@@ -286,6 +286,9 @@ TOPOS_FUNCTION_OF_TWO(nextafter, apply_floating, nextafter_op)
 /// log(exp(a) + exp(b)), without overflow on the way.
 TOPOS_FUNCTION_OF_TWO(logaddexp, apply_floating, logaddexp_op)
 
+/// The complex numbers of such real and imaginary parts.
+TOPOS_FUNCTION_OF_TWO(complex, apply_floating, complex_op)
+
 #undef TOPOS_FUNCTION_OF_TWO
 
 /// a * b + c, rounded once; integers wrap around.
@@ -305,7 +308,7 @@ template <class A, class B>
 [[nodiscard]] auto pow(const A& a, const B& b,
                        std::source_location where = std::source_location::current()) {
   using T = detail::common_t<A, B>;
-  if constexpr (detail::scalar<B> && detail::is_real_floating<T>) {
+  if constexpr (detail::scalar<B> && !std::integral<T>) {
     using S = std::conditional_t<detail::is_half<T>, float, T>;
     const auto exponent = static_cast<S>(detail::convert_op<T>{}(b));
     return detail::make_node("pow", where, detail::power_op<S>::of(exponent),

@@ -184,40 +184,9 @@ struct constant_row {
 template <class Row>
 using lanes_t = decltype(std::declval<const Row&>().lanes(0, lane::all{}));
 
-// Whether an operation on a row of complex numbers, which have no lanes, is made of lanes of their
-// parts, and the parts' type.
-template <class Row>
-using part_t = real_t<typename Row::value_type>;
-template <class Op, class... Rows>
-inline constexpr bool is_of_parts = false;
-template <class Op, class Row>
-  requires is_complex<typename Row::value_type>
-inline constexpr bool is_of_parts<Op, Row> =
-    requires(const Op& op, const lane::batch<part_t<Row>>& x) {
-  op.lanes_of_parts(x, x);
-};
-
-/// Such lanes.
-template <class Op, class Row, class Count>
-[[nodiscard, gnu::always_inline]] inline auto lanes_of_parts(const Op& op, const Row& row,
-                                                             index_t j, Count count) {
-  constexpr index_t width = lane::width<part_t<Row>>;
-  part_t<Row> real[width] = {};
-  part_t<Row> imag[width] = {};
-  index_t some = width;
-  if constexpr (!std::is_same_v<Count, lane::all>) some = count;
-  for (index_t i = 0; i < some; ++i) {
-    const auto x = row[j + i];
-    real[i] = x.real();
-    imag[i] = x.imag();
-  }
-  return op.lanes_of_parts(lane::load(real), lane::load(imag));
-}
-
 // The lanes that an operation on rows computes at once: those of all its rows, if they agree.
 template <class Op, class Result, class... Rows>
 constexpr index_t width_of_operation() {
-  if constexpr (is_of_parts<Op, Rows...>) return lane::width<Result>;
   constexpr index_t widths[] = {Rows::width...};
   constexpr bool agree = ((Rows::width == widths[0]) && ...) && widths[0] != 0;
   constexpr bool halves = is_half<Result> || (is_half<typename Rows::value_type> || ...);
@@ -236,11 +205,11 @@ constexpr index_t width_of_operation() {
 }
 
 // Whether an operation on rows is quick: it is, all its rows are, and lanes of it are its own, or
-// made by the compiler where it has none.
-template <class Op, index_t Width, class... Rows>
+// made by the compiler where it has none. A real number of a complex one is its size, a root.
+template <class Op, class Result, index_t Width, class... Rows>
 constexpr bool is_quick_operation() {
-  if constexpr (!std::is_base_of_v<quick, Op> || !(Rows::is_quick && ...) ||
-                is_of_parts<Op, Rows...>)
+  constexpr bool is_size = !is_complex<Result> && (is_complex<typename Rows::value_type> || ...);
+  if constexpr (!std::is_base_of_v<quick, Op> || !(Rows::is_quick && ...) || is_size)
     return false;
   else if constexpr (Width != 0)
     return has_lanes<Op, lanes_t<Rows>...>;
@@ -300,7 +269,7 @@ struct operation_row_of<std::index_sequence<I...>, Op, Rows...> : part<I, Rows>.
       decltype(call(std::declval<const Op&>(), std::declval<typename Rows::value_type>()...));
   static constexpr index_t width = width_of_operation<Op, value_type, Rows...>();
   static constexpr bool has_pairs = (Rows::has_pairs || ...);
-  static constexpr bool is_quick = is_quick_operation<Op, width, Rows...>();
+  static constexpr bool is_quick = is_quick_operation<Op, value_type, width, Rows...>();
   Op op;
 
   KOKKOS_FUNCTION operation_row_of(const Op& o, const Rows&... rows)
@@ -350,10 +319,7 @@ struct operation_row_of<std::index_sequence<I...>, Op, Rows...> : part<I, Rows>.
  private:
   template <class Count>
   [[nodiscard, gnu::always_inline]] auto lanes_from(index_t j, Count count) const {
-    if constexpr (is_of_parts<Op, Rows...>)
-      return lanes_of_parts(op, part<I, Rows>::value..., j, count);
-    else
-      return call_lanes<value_type>(op, part<I, Rows>::value.lanes(j, count)...);
+    return call_lanes<value_type>(op, part<I, Rows>::value.lanes(j, count)...);
   }
   template <int N, class... Packs>
   [[nodiscard]] KOKKOS_FUNCTION pack<value_type, N> combine_packs(const Packs&... packs) const {

@@ -42,7 +42,7 @@ struct plain_lanes {
 };
 
 template <class T>
-inline constexpr bool has_simd = TOPOS_HAS_XSIMD != 0 && lane::element<T>;
+inline constexpr bool has_simd = TOPOS_HAS_XSIMD != 0 && lane::real_element<T>;
 
 /// What a register holds of a row of results, and how many columns that is.
 template <class T>

@@ -28,9 +28,12 @@ struct square_of_modulus_op {
     else
       return multiply_op{}(x, x);
   }
-  template <class B>
-  B lanes(const B& x) const {
-    return multiply_op{}.lanes(x, x);
+  template <lane::numbers B>
+  auto lanes(const B& x) const {
+    if constexpr (complex_lanes<B>)
+      return multiply_op{}.lanes(x.real, x.real) + multiply_op{}.lanes(x.imag, x.imag);
+    else
+      return multiply_op{}.lanes(x, x);
   }
 };
 

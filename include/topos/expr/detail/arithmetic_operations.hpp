@@ -26,6 +26,10 @@ template <class B>
 concept floating_lanes = lane::numbers<B> && std::floating_point<lane::value_t<B>>;
 template <class B>
 concept float_lanes = floating_lanes<B> && sizeof(lane::value_t<B>) == sizeof(float);
+template <class B>
+concept complex_lanes = lane::numbers<B> && is_complex<lane::value_t<B>>;
+template <class B>
+concept field_lanes = floating_lanes<B> || complex_lanes<B>;
 
 struct negate_op : widening, quick {
   template <class T>
@@ -38,7 +42,9 @@ struct negate_op : widening, quick {
   template <lane::numbers B>
   B lanes(const B& x) const {
     // xsimd 8 takes x from 0, which loses the sign of 0.
-    if constexpr (floating_lanes<B>)
+    if constexpr (complex_lanes<B>)
+      return {lanes(x.real), lanes(x.imag)};
+    else if constexpr (floating_lanes<B>)
       return x * lane::splat(lane::value_t<B>(-1));
     else
       return -x;
@@ -85,14 +91,16 @@ struct multiply_op : widening, quick, keeping_products {
       return a && b;
     else if constexpr (std::is_integral_v<T>)
       return static_cast<T>(static_cast<wrapping_t<T>>(a) * static_cast<wrapping_t<T>>(b));
-    else if constexpr (std::is_floating_point_v<T>)
-      return lane::rounded(a * b);
-    else
+    else if constexpr (is_half<T>)
       return a * b;
+    else
+      return number::product(a, b);
   }
   template <class B>
   B lanes(const B& a, const B& b) const {
-    if constexpr (floating_lanes<B>) {
+    if constexpr (complex_lanes<B>) {
+      return a * b;
+    } else if constexpr (floating_lanes<B>) {
       return lane::rounded(a * b);
     } else if constexpr (lane::numbers<B>) {
       // As unsigned ones, which wrap around where a machine has no instruction for lanes.
@@ -111,7 +119,7 @@ struct divide_op : widening, quick {
   KOKKOS_FUNCTION T operator()(T a, T b) const {
     return number::quotient(a, b);
   }
-  template <floating_lanes B>
+  template <field_lanes B>
   B lanes(const B& a, const B& b) const {
     return a / b;
   }
@@ -212,15 +220,13 @@ struct abs_op : widening, quick {
       return Kokkos::abs(x);
   }
   template <lane::numbers B>
-  B lanes(const B& x) const {
-    if constexpr (std::is_unsigned_v<lane::value_t<B>>)
+  auto lanes(const B& x) const {
+    if constexpr (complex_lanes<B>)
+      return lane::hypot(x.real, x.imag);
+    else if constexpr (std::is_unsigned_v<lane::value_t<B>>)
       return x;
     else
       return lane::abs(x);
-  }
-  template <floating_lanes B>
-  B lanes_of_parts(const B& real, const B& imag) const {
-    return lane::hypot(real, imag);
   }
 };
 
@@ -311,6 +317,10 @@ struct convert_op : passing, quick {
     requires(std::same_as<To, float>&& std::same_as<lane::value_t<B>, std::int32_t>&& requires(
         const B& b) { lane::to_float(b); })
   auto lanes(const B& x) const { return lane::to_float(x); }
+  template <class B>
+    requires(is_complex<To>&& std::same_as<B, lane::batch<real_t<To>>>)
+  lane::of<To> lanes(const B& x)
+  const { return {x, lane::splat(real_t<To>(0))}; }
   // Of and to sixteen-bit types, whose lanes are float: who asks for them rounds.
   template <class B>
     requires(std::same_as<B, lane::batch<float>> && (std::same_as<To, float> || is_half<To>))

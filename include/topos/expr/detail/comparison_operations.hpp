@@ -90,7 +90,7 @@ struct where_op : passing, quick {
   }
   template <class M, lane::numbers B>
   auto lanes(const M& condition, const B& a, const B& b) const {
-    return lane::select(lane::mask_cast<lane::value_t<B>>(condition), a, b);
+    return lane::select(lane::mask_cast<real_t<lane::value_t<B>>>(condition), a, b);
   }
 };
 

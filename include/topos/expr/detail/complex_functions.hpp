@@ -118,6 +118,17 @@ KOKKOS_FUNCTION T pow(const T& a, const T& b) {
   return Kokkos::pow(a, b);
 }
 
+/// a * b. Of complex numbers from products that are each rounded.
+template <class T>
+KOKKOS_FUNCTION T product(const T& a, const T& b) {
+  if constexpr (is_complex<T>) {
+    return T(lane::rounded(a.real() * b.real()) - lane::rounded(a.imag() * b.imag()),
+             lane::rounded(a.real() * b.imag()) + lane::rounded(a.imag() * b.real()));
+  } else {
+    return lane::rounded(a * b);
+  }
+}
+
 /// a / b. Of complex numbers by Smith's algorithm (Communications of the ACM 5, 1962), as NumPy's:
 /// it takes no squares, which would overflow, and by one infinite part it gives 0.
 template <class T>

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <topos/expr/detail/arithmetic_operations.hpp>
 #include <topos/expr/detail/complex_functions.hpp>
+#include <topos/expr/detail/complex_lane_functions.hpp>
 
 namespace topos::detail {
 
@@ -29,10 +30,9 @@ TOPOS_FUNCTION(tgamma)
     KOKKOS_FUNCTION auto operator()(const T& x) const { \
       return scope::name(x);                            \
     }                                                   \
-    template <floating_lanes B>                         \
-    B lanes(const B& x) const {                         \
-      return lane::name(x);                             \
-    }                                                   \
+    template <field_lanes B>                            \
+      requires requires(const B& x) { lane::name(x); }  \
+    B lanes(const B& x) const { return lane::name(x); } \
   };
 TOPOS_FUNCTION(acos, number, widening)
 TOPOS_FUNCTION(acosh, number, widening)
@@ -303,9 +303,9 @@ struct real_op {
     else
       return x;
   }
-  template <floating_lanes B>
-  B lanes_of_parts(const B& real, const B& /*imag*/) const {
-    return real;
+  template <complex_lanes B>
+  auto lanes(const B& x) const {
+    return x.real;
   }
 };
 
@@ -317,9 +317,21 @@ struct imag_op {
     else
       return T(0.0f);
   }
+  template <complex_lanes B>
+  auto lanes(const B& x) const {
+    return x.imag;
+  }
+};
+
+/// The complex number of two parts.
+struct complex_op : widening, of_reals {
+  template <class T>
+  KOKKOS_FUNCTION auto operator()(const T& real, const T& imag) const {
+    return Kokkos::complex<T>(real, imag);
+  }
   template <floating_lanes B>
-  B lanes_of_parts(const B& /*real*/, const B& imag) const {
-    return imag;
+  auto lanes(const B& real, const B& imag) const {
+    return lane::complex_batch<B>{real, imag};
   }
 };
 
@@ -331,9 +343,9 @@ struct angle_op : widening {
     else
       return Kokkos::atan2(T(0), x);
   }
-  template <floating_lanes B>
-  B lanes_of_parts(const B& real, const B& imag) const {
-    return lane::atan2(imag, real);
+  template <complex_lanes B>
+  auto lanes(const B& x) const {
+    return lane::atan2(x.imag, x.real);
   }
 };
 
@@ -345,6 +357,10 @@ struct conj_op {
       return T(x.real(), -x.imag());
     else
       return x;
+  }
+  template <complex_lanes B>
+  B lanes(const B& x) const {
+    return {x.real, negate_op{}.lanes(x.imag)};
   }
 };
 

@@ -24,7 +24,7 @@ struct simple_power_op : widening {
     const T result = product(x, T(1));
     return whole < 0 ? divide_op{}(T(1), result) : result;
   }
-  template <floating_lanes B>
+  template <field_lanes B>
   [[gnu::always_inline]] B lanes(const B& x) const {
     if (whole == 2) return multiply_op{}.lanes(x, x);
     if (whole == 3) return multiply_op{}.lanes(x * x, x);
@@ -49,36 +49,6 @@ struct simple_power_op : widening {
       if (n > 1) square = square * square;
     }
     return result;
-  }
-};
-
-/// A number to a power that is the same for all elements; small whole powers and 1/2 are simple.
-template <class T>
-struct power_op : widening {
-  T exponent;
-  bool general;
-  simple_power_op<T> small;
-
-  static power_op of(T exponent) {
-    constexpr int most = simple_power_op<T>::most;
-    if (exponent == T(0.5)) return {{}, exponent, false, {{}, 0, true}};
-    if (exponent >= T(-most) && exponent <= T(most) &&
-        static_cast<T>(static_cast<int>(exponent)) == exponent)
-      return {{}, exponent, false, {{}, static_cast<int>(exponent), false}};
-    return {{}, exponent, true, {}};
-  }
-
-  [[nodiscard]] KOKKOS_FUNCTION bool is_simple() const { return !general; }
-  [[nodiscard]] KOKKOS_FUNCTION const simple_power_op<T>& simple() const { return small; }
-
-  KOKKOS_FUNCTION T operator()(T x) const { return general ? Kokkos::pow(x, exponent) : small(x); }
-  template <floating_lanes B>
-  B lanes(const B& x) const {
-    if (!general) return small.lanes(x);
-    if constexpr (float_lanes<B>)
-      return lane::pow(x, lane::splat(exponent));
-    else
-      return lane::each(*this, x);
   }
 };
 
@@ -113,6 +83,38 @@ struct pow_op : widening {
   template <float_lanes B>
   B lanes(const B& a, const B& b) const {
     return lane::pow(a, b);
+  }
+};
+
+/// A number to a power that is the same for all elements; small whole powers and 1/2 are simple.
+template <class T>
+struct power_op : widening {
+  T exponent;
+  bool general;
+  simple_power_op<T> small;
+
+  static power_op of(const T& exponent) {
+    constexpr int most = simple_power_op<T>::most;
+    // Complex 0 has negative powers of its own.
+    constexpr int least = is_complex<T> ? 0 : -most;
+    const real_t<T> power = Kokkos::real(exponent);
+    if (exponent == T(0.5)) return {{}, exponent, false, {{}, 0, true}};
+    if (power >= least && power <= most && exponent == T(static_cast<int>(power)))
+      return {{}, exponent, false, {{}, static_cast<int>(power), false}};
+    return {{}, exponent, true, {}};
+  }
+
+  [[nodiscard]] KOKKOS_FUNCTION bool is_simple() const { return !general; }
+  [[nodiscard]] KOKKOS_FUNCTION const simple_power_op<T>& simple() const { return small; }
+
+  KOKKOS_FUNCTION T operator()(T x) const { return general ? pow_op{}(x, exponent) : small(x); }
+  template <field_lanes B>
+  B lanes(const B& x) const {
+    if (!general) return small.lanes(x);
+    if constexpr (float_lanes<B>)
+      return lane::pow(x, lane::splat(exponent));
+    else
+      return lane::each(*this, x);
   }
 };
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <topos/core/config.hpp>
+#include <utility>
 
 namespace topos::lane {
 
@@ -102,6 +103,10 @@ mask<T> differs(mask<T> a, mask<T> b) {
   return {a.value != b.value};
 }
 template <class T>
+bool any(mask<T> m) {
+  return m.value;
+}
+template <class T>
 batch<T> rounded(batch<T> x) {
   return {lane::rounded(x.value)};
 }
@@ -186,5 +191,11 @@ TOPOS_LANE_FUNCTION(tan)
 TOPOS_LANE_FUNCTION(tanh)
 TOPOS_LANE_FUNCTION(trunc)
 #undef TOPOS_LANE_FUNCTION
+
+/// The sine and the cosine.
+template <class T>
+std::pair<batch<T>, batch<T>> sincos(batch<T> a) {
+  return {{std::sin(a.value)}, {std::cos(a.value)}};
+}
 
 }  // namespace topos::lane

@@ -115,6 +115,7 @@ xsimd::batch<T, A> rounded(xsimd::batch<T, A> x) {
 
 using xsimd::abs;
 using xsimd::acos;
+using xsimd::any;
 using xsimd::asin;
 using xsimd::asinh;
 using xsimd::atan;
@@ -126,6 +127,7 @@ using xsimd::exp2;
 using xsimd::max;
 using xsimd::min;
 using xsimd::sin;
+using xsimd::sincos;
 using xsimd::sinh;
 using xsimd::sqrt;
 using xsimd::tan;

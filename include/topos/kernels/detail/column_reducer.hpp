@@ -27,8 +27,7 @@ namespace host_rows {
 template <class Op, class Row, class T>
 constexpr bool adds_column_lanes() {
   if constexpr (Row::width != 0 && lane::element<T>) {
-    return std::is_same_v<lanes_t<Row>, lane::batch<T>> &&
-           has_lanes<Op, lanes_t<Row>, lanes_t<Row>>;
+    return std::is_same_v<lanes_t<Row>, lane::of<T>> && has_lanes<Op, lanes_t<Row>, lanes_t<Row>>;
   } else {
     return false;
   }

@@ -47,6 +47,14 @@ void stream(T* to, const Lanes& lanes) {
   lane::store(to, lanes);
 }
 
+template <class T, class B>
+void stream(Kokkos::complex<T>* to, const lane::complex_batch<B>& lanes) {
+  const auto both = lane::zipped(lanes.real, lanes.imag);
+  auto* const parts = reinterpret_cast<T*>(to);
+  stream(parts, both.first);
+  stream(parts + lane::width<T>, both.second);
+}
+
 inline void fence() {
 #ifdef __SSE2__
   _mm_sfence();
