@@ -10,7 +10,9 @@
 #include <string>
 #include <topos/async/in_place_scope.hpp>
 #include <topos/expr/math.hpp>
+#include <topos/expr/views.hpp>
 #include <topos/tensor/softmax.hpp>
+#include <type_traits>
 #include <vector>
 
 #include "../support/types.hpp"
@@ -115,6 +117,30 @@ TEST(softmax, of_long_rows_is_that_of_short_ones) {
       ASSERT_NEAR(got[i], expected[i], 1e-6 * expected[i]) << i;
     }
     check_near(log_softmax(x), logs, 8);
+  });
+}
+
+// More rows than are summed at once, columns that do not end with a strip, and a second group.
+TYPED_TEST(softmax_of, columns_is_that_of_rows) {
+  using T = TypeParam;
+  const double units = std::is_same_v<T, topos::f16> ? 1e4 : 8;
+  on_each_device([&](topos::device d) {
+    std::vector<T> in;
+    for (const float v : support::varied(2 * 300 * 107)) in.push_back(static_cast<T>(v));
+    const tensor<T, 3> x = tensor_on<3>(d, {2, 300, 107}, in);
+    const tensor<T, 3> turned = permute(x, {0, 2, 1});
+    const auto expect = [&](const auto& columns, const auto& rows) {
+      const tensor<T, 3> in_order = permute(columns, {0, 2, 1});
+      std::vector<float> expected;
+      for (const T v : values_of(rows)) expected.push_back(static_cast<float>(v));
+      check_near(in_order, expected, units);
+    };
+    expect(softmax(x, 1), softmax(turned));
+    expect(log_softmax(x, 1), log_softmax(turned));
+    // Into results whose neighbours lie apart.
+    const auto view = permute(x, {0, 2, 1});
+    expect(permute(softmax(view, 2), {0, 2, 1}), softmax(turned));
+    expect(permute(log_softmax(view, 2), {0, 2, 1}), log_softmax(turned));
   });
 }
 

@@ -33,6 +33,15 @@ struct kept_row {
   }
 };
 
+/// A row of what its elements are stored as.
+template <class To, class Row>
+[[nodiscard]] KOKKOS_FUNCTION auto narrowed(const Row& row) {
+  if constexpr (std::is_same_v<To, typename Row::value_type>)
+    return row;
+  else
+    return make_row(convert_op<To>{}, row);
+}
+
 /// Item i softens some rows: exp(x - largest) / sum of those, or the logarithm of that.
 template <class Target, class Rows>
 struct soften_kernel {
@@ -154,30 +163,21 @@ struct soften_kernel {
       auto* const exponentials = block.take<value_type>();
       host_rows::assign(exponentials, 1, make_row(exp_op{}, values), 0, block.size());
       combine(add_op{}, exponentials, [](value_type v) { return Kokkos::log(v); });
-      host_rows::assign_block(target, narrowed(make_row(subtract_op{}, values, of_rows)), block,
-                              false);
+      host_rows::assign_block(
+          target, narrowed<result_type>(make_row(subtract_op{}, values, of_rows)), block, false);
     } else {
       host_rows::assign(x, 1, make_row(exp_op{}, values), 0, block.size());
       combine(add_op{}, x, [](value_type v) { return value_type(1) / v; });
-      host_rows::assign_block(target, narrowed(make_row(multiply_op{}, values, of_rows)), block,
-                              false);
+      host_rows::assign_block(
+          target, narrowed<result_type>(make_row(multiply_op{}, values, of_rows)), block, false);
     }
-  }
-
-  // As what it becomes.
-  template <class Row>
-  [[nodiscard]] static KOKKOS_FUNCTION auto narrowed(const Row& row) {
-    if constexpr (std::is_same_v<result_type, value_type>)
-      return row;
-    else
-      return make_row(convert_op<result_type>{}, row);
   }
 
   TOPOS_HOST_BRANCH
   template <class Team, class Row>
   KOKKOS_FUNCTION void put(const Team& team, index_t r, const Row& row) const {
     auto* to = target.elements.data + target.start(r);
-    const auto narrow = narrowed(row);
+    const auto narrow = narrowed<result_type>(row);
     if constexpr (Team::on_host) {
       host_rows::assign(to, target.step, narrow, 0, columns);
     } else {

@@ -3,9 +3,12 @@
 
 /// Softmax: exponentials as shares of their sum.
 
+#include <optional>
 #include <topos/expr/math.hpp>
 #include <topos/kernels/soften.hpp>
+#include <topos/kernels/soften_columns.hpp>
 #include <topos/tensor/reduction.hpp>
+#include <utility>
 
 namespace topos {
 
@@ -37,6 +40,39 @@ template <element To, expression E>
   return y;
 }
 
+/// The same where the rows are not those of memory, on the host: columns in strips that stay in
+/// cache; nothing where none of them would.
+template <element To, expression E>
+[[nodiscard]] std::optional<tensor<To, E::rank>> softened_columns(
+    const E& e, const axis_set<E::rank>& set, const reduction_order<E::rank>& order, bool log,
+    std::source_location where) {
+  constexpr std::size_t rank = E::rank;
+  const shape<rank> extents = e.shape();
+  const device d = e.device().value_or(default_device::current());
+  if (d.kind() != cpu().kind() || order.has_second_step()) return std::nullopt;
+  const auto v = e.viewed(extents, order.axes);
+  const layout<rank> target = order.axes(layout<rank>::dense(extents));
+  const layout<rank> results = order.axes(reduced_layout<rank>(extents, set));
+  walk_maker<rank> maker(v.shape());
+  maker.add(results);  // which keeps the reduced axis apart from the others
+  maker.add(target);
+  v.leaves(maker);
+  walk<rank> w = maker.make();
+  reduction_pieces strips = order.groups(w.columns());
+  if (!cut_into_strips(strips, sizeof(typename E::value_type), backend::host::threads()))
+    return std::nullopt;
+  w.ahead = fetch_distance(false);
+  w.go_down(results, strips.piece_columns);
+  tensor<To, rank> y(extents, d, where);
+  const auto to = rows_of(target_elements<To>{y.data()}, target, w);
+  submit_kernel("topos::softmax",
+                soften_columns_kernel<std::decay_t<decltype(to)>, decltype(v.rows(w))>(
+                    strips, to, v.rows(w), log),
+                d, memory_read_by(e), {y.memory()}, y.size(), log ? "log_softmax" : "softmax",
+                where);
+  return y;
+}
+
 template <bool Log, operand X>
 [[nodiscard]] auto softened(const char* name, const X& x, index_t axis,
                             std::source_location where) {
@@ -50,9 +86,13 @@ template <bool Log, operand X>
   const std::size_t along = checked_axis(name, axis, rank, where);
   set[along] = true;
   const shape<rank> extents = e.shape();
-  const bool by_rows = reduction_order<rank>(e, set).by_rows;
-  if ((by_rows && extents[along] <= longest_softened_row) || size_of_shape(extents, where) == 0) {
+  const reduction_order<rank> order(e, set);
+  if ((order.by_rows && extents[along] <= longest_softened_row) ||
+      size_of_shape(extents, where) == 0) {
     return softened_rows<to>(e, along, Log, where);
+  }
+  if (!order.by_rows) {
+    if (auto y = softened_columns<to>(e, set, order, Log, where)) return *std::move(y);
   }
   using result = tensor<to, rank>;
   const tensor<wide, rank> most = extremum_over<rank, maximum_op>(name, e, set, where);
