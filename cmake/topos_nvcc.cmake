@@ -9,12 +9,15 @@
 # itself it would compare what nvcc preprocesses for the device, and take a change of the host's code for none.)
 # With TOPOS_NVCC_CHECK it stops at PTX, which the assembler checks and turns into no machine code, and where this nvcc
 # can, from 12.9 on, makes that without optimisation: half of the time of all that follows nvcc's front end.
+# What compiles the host's code is TOPOS_NVCC_HOST_COMPILER, else what NVCC_WRAPPER_DEFAULT_COMPILER in the environment
+# says, else g++.
 
 include_guard(GLOBAL)
 
 function(topos_nvcc_wrapper source variable)
   find_program(TOPOS_NVCC nvcc HINTS ENV CUDA_ROOT ENV CUDA_PATH ENV CUDA_HOME PATHS /usr/local/cuda PATH_SUFFIXES bin)
-  mark_as_advanced(TOPOS_NVCC)
+  set(TOPOS_NVCC_HOST_COMPILER "" CACHE STRING "What nvcc has compile the host's code; g++ where this is empty")
+  mark_as_advanced(TOPOS_NVCC TOPOS_NVCC_HOST_COMPILER)
   if(NOT TOPOS_NVCC)
     message(
       FATAL_ERROR
@@ -34,6 +37,9 @@ function(topos_nvcc_wrapper source variable)
   set(oldest "sm_${CMAKE_MATCH_1}")
   file(READ "${source}/bin/nvcc_wrapper" text)
   string(REGEX REPLACE "\ndefault_arch=\"[a-z0-9_]+\"" "\ndefault_arch=\"${oldest}\"" text "${text}")
+  if(TOPOS_NVCC_HOST_COMPILER)
+    string(REGEX REPLACE "\nhost_compiler=[^\n]*" "\nhost_compiler=\"${TOPOS_NVCC_HOST_COMPILER}\"" text "${text}")
+  endif()
   set(command "${TOPOS_NVCC}")
   if(TOPOS_NVCC_CHECK)
     string(REPLACE "cuda_args=\"$cuda_args $arch_flag\"" "cuda_args=\"$cuda_args \${arch_flag/=sm_/=compute_}\"" text

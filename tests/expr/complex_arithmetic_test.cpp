@@ -15,6 +15,7 @@
 #include <topos/expr/where.hpp>
 #include <vector>
 
+#include "../support/types.hpp"
 #include "reference.hpp"
 
 namespace complex_arithmetic_test {
@@ -29,7 +30,7 @@ using topos::eval;
 
 template <class T>
 class complex_arithmetic : public testing::Test {};
-using types = testing::Types<Kokkos::complex<float>, Kokkos::complex<double>>;
+using types = support::types<Kokkos::complex<float>, Kokkos::complex<double>>;
 TYPED_TEST_SUITE(complex_arithmetic, types);
 
 // Near each other in the plane: within units in the last place of the larger part.

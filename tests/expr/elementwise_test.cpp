@@ -12,6 +12,7 @@
 #include <topos/tensor/tensor.hpp>
 #include <vector>
 
+#include "../support/types.hpp"
 #include "reference.hpp"
 
 namespace elementwise_test {
@@ -29,7 +30,7 @@ using topos::tensor;
 
 template <class T>
 class elementwise_of : public testing::Test {};
-using real_types = testing::Types<float, double>;
+using real_types = support::types<float, double>;
 TYPED_TEST_SUITE(elementwise_of, real_types);
 
 TYPED_TEST(elementwise_of, operators_broadcast_as_numpys) {

@@ -89,7 +89,7 @@ TYPED_TEST(floating_arithmetic, next_number_passes_zero_and_the_largest) {
 
 template <class T>
 class fused_arithmetic : public testing::Test {};
-using wide_types = testing::Types<float, double>;
+using wide_types = support::types<float, double>;
 TYPED_TEST_SUITE(fused_arithmetic, wide_types);
 
 TYPED_TEST(fused_arithmetic, is_rounded_once) {

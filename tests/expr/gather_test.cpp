@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "../support/devices.hpp"
+#include "../support/types.hpp"
 
 namespace gather_test {
 
@@ -83,11 +84,11 @@ TEST(take, clamps_the_largest_natural_numbers_to_the_last) {
 template <class Types>
 class gathers : public testing::Test {};
 using tables_and_indices =
-    testing::Types<std::pair<float, std::int32_t>, std::pair<float, std::int64_t>,
-                   std::pair<float, std::uint8_t>, std::pair<double, std::int32_t>,
-                   std::pair<double, std::int64_t>, std::pair<std::int32_t, std::uint32_t>,
-                   std::pair<std::int64_t, std::uint64_t>, std::pair<std::int32_t, std::int8_t>,
-                   std::pair<std::uint8_t, std::int32_t>, std::pair<topos::f16, std::int16_t>>;
+    support::types<std::pair<float, std::int32_t>, std::pair<float, std::uint8_t>,
+                   std::pair<double, std::int32_t>, std::pair<double, std::int64_t>,
+                   std::pair<std::int32_t, std::uint32_t>, std::pair<std::int64_t, std::uint64_t>,
+                   std::pair<std::int32_t, std::int8_t>, std::pair<std::uint8_t, std::int32_t>,
+                   std::pair<topos::f16, std::int16_t>, std::pair<float, std::int64_t>>;
 TYPED_TEST_SUITE(gathers, tables_and_indices);
 
 // Indices inside, before and behind a table of `rows`, as far as their type has them.

@@ -13,6 +13,7 @@
 #include <topos/expr/views.hpp>
 #include <vector>
 
+#include "../support/types.hpp"
 #include "reference.hpp"
 
 namespace generators_test {
@@ -28,7 +29,7 @@ using topos::linspace;
 
 template <class T>
 class generators : public testing::Test {};
-using types = testing::Types<float, double>;
+using types = support::types<float, double>;
 TYPED_TEST_SUITE(generators, types);
 
 template <class T>

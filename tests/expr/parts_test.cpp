@@ -10,6 +10,7 @@
 #include <topos/tensor/eval.hpp>
 #include <vector>
 
+#include "../support/types.hpp"
 #include "reference.hpp"
 
 namespace parts_test {
@@ -24,7 +25,7 @@ using topos::eval;
 
 template <class T>
 class parts : public testing::Test {};
-using types = testing::Types<float, double>;
+using types = support::types<float, double>;
 TYPED_TEST_SUITE(parts, types);
 
 TYPED_TEST(parts, of_numbers_have_numpys_bits) {

@@ -17,6 +17,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "../support/types.hpp"
 #include "reference.hpp"
 
 namespace umath_test {
@@ -67,7 +68,7 @@ struct validation_set {
 
 template <class T>
 class umath : public testing::Test {};
-using real_types = testing::Types<float, double>;
+using real_types = support::types<float, double>;
 TYPED_TEST_SUITE(umath, real_types);
 
 // Calls check(name, the function of one value, the function of tensors) for each function.

@@ -157,7 +157,7 @@ TEST(from_dlpack, needs_no_deleter_and_no_memory_without_elements) {
 // What `from_dlpack` says to an array that `spoil` changed; it is not given back.
 template <class Error, class T = float, std::size_t Rank = 2>
 std::string refused(const std::function<void(dlpack::managed_tensor_versioned&)>& spoil) {
-  foreign array;
+  foreign<> array;  // whose arguments nvcc with clang does not find here by itself
   spoil(array.managed);
   const std::string message =
       refusal<Error>([&] { static_cast<void>(from_dlpack<T, Rank>(&array.managed)); });

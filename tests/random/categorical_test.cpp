@@ -7,6 +7,7 @@
 #include <cmath>
 #include <topos/random/categorical.hpp>
 
+#include "../support/types.hpp"
 #include "jax_numbers.hpp"
 
 namespace categorical_test {
@@ -24,7 +25,7 @@ class categorical : public testing::Test {
     return {drawn.begin(), drawn.end()};
   }
 };
-using real_types = testing::Types<float, double>;
+using real_types = support::types<float, double>;
 TYPED_TEST_SUITE(categorical, real_types);
 
 TYPED_TEST(categorical, draws_a_shape_as_jax) {

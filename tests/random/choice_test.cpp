@@ -8,6 +8,7 @@
 #include <topos/random/choice.hpp>
 #include <topos/tensor/creation.hpp>
 
+#include "../support/types.hpp"
 #include "jax_numbers.hpp"
 
 namespace choice_test {
@@ -107,7 +108,7 @@ TEST(choice, refuses_to_choose_from_too_few) {
 
 template <class T>
 class weighted_choice : public testing::Test {};
-using real_types = testing::Types<float, double>;
+using real_types = support::types<float, double>;
 TYPED_TEST_SUITE(weighted_choice, real_types);
 
 TYPED_TEST(weighted_choice, is_that_of_jax) {

@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "../support/types.hpp"
 #include "jax_numbers.hpp"
 
 namespace elements_test {
@@ -84,7 +85,7 @@ TEST(random_elements, bits_are_the_same_in_lanes) {
 
 template <class T>
 class random_real_elements : public testing::Test {};
-using real_types = testing::Types<float, double>;
+using real_types = support::types<float, double>;
 TYPED_TEST_SUITE(random_real_elements, real_types);
 
 TEST(random_elements, of_sixteen_bits_are_the_same_in_lanes) {

@@ -6,6 +6,7 @@
 
 #include <topos/random/gamma.hpp>
 
+#include "../support/types.hpp"
 #include "jax_numbers.hpp"
 
 namespace gamma_test {
@@ -15,7 +16,7 @@ using topos::shape;
 
 template <class T>
 class gamma : public testing::Test {};
-using real_types = testing::Types<float, double>;
+using real_types = support::types<float, double>;
 TYPED_TEST_SUITE(gamma, real_types);
 
 // double has other logarithms than the C library's in places, by a unit in the last place, which

@@ -120,7 +120,7 @@ TEST(random_integers, are_the_same_in_lanes) {
 
 template <class T>
 class bernoulli : public testing::Test {};
-using real_types = testing::Types<float, double>;
+using real_types = support::types<float, double>;
 TYPED_TEST_SUITE(bernoulli, real_types);
 
 TYPED_TEST(bernoulli, is_that_of_jax) {
