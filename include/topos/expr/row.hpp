@@ -11,7 +11,8 @@
 ///     is_quick              whether its lanes take no more time than to load what they are of
 ///     row[j]                element j, on host and device
 ///     lanes(j, count)       elements j to j + width, of which `count` are needed (lane::all: all);
-///                           sixteen-bit floats as lanes of float with values that they have
+///                           sixteen-bit floats as lanes of float with values that they have,
+///                           complex numbers as lanes of their parts
 ///     is_dense(), dense()   whether neighbours in the row are neighbours in their sources and its
 ///                           operations are simple, and the row of that kind, which is faster
 ///

@@ -4,10 +4,12 @@
 /// The softmax of columns on the host, some of which stay in cache together meanwhile.
 
 #include <algorithm>
+#include <cstddef>
 #include <topos/kernels/detail/column_reducer.hpp>
-#include <topos/kernels/detail/reduction_kernel.hpp>
 #include <topos/kernels/detail/reduction_pieces.hpp>
 #include <topos/kernels/soften.hpp>
+#include <type_traits>
+#include <utility>
 
 namespace topos::detail {
 

@@ -52,14 +52,12 @@ auto is_finite(const B& x) {
   return lane::abs(x) <= lane::splat(std::numeric_limits<value_t<B>>::max());
 }
 
-}  // namespace detail
-
-namespace detail {
 /// With the sign of 0, which xsimd 8's own minus loses.
 template <class B>
 B negative(const B& x) {
   return x * lane::splat(value_t<B>(-1));
 }
+
 }  // namespace detail
 
 /// exp(a) (cos b + i sin b).

@@ -73,23 +73,34 @@ class column_reducer {
   void run(index_t r, index_t step, index_t count, index_t c, index_t past, const See& see) const {
     // Four rows at a time: what is combined so far is read and written less often.
     index_t i = 0;
-    for (; i + 4 <= count; i += 4, r += 4 * step) {
-      add(i == 0, c, past, see(rows_.row(r)), see(rows_.row(r + step)),
-          see(rows_.row(r + 2 * step)), see(rows_.row(r + 3 * step)));
-    }
-    for (; i < count; ++i, r += step) add(i == 0, c, past, see(rows_.row(r)));
+    for (; i + 4 <= count; i += 4, r += 4 * step) add_four(i == 0, c, past, r, step, see);
+    for (; i < count; ++i, r += step) add_one(i == 0, c, past, r, see);
   }
 
-  // The rows are this function's own: what it stores could change any other, and steps of theirs
-  // would be read and looked at for each batch.
+  // The rows are these functions' own: what they store could change any other, and steps of theirs
+  // would be read and looked at for each batch. They are put together here: what is copied in
+  // larger parts than it was stored in has to reach the cache before.
+  template <class See>
+  [[gnu::noinline]] void add_four(bool first, index_t c, index_t past, index_t r, index_t step,
+                                  const See& see) const {
+    add(first, c, past, see(rows_.row(r)), see(rows_.row(r + step)), see(rows_.row(r + 2 * step)),
+        see(rows_.row(r + 3 * step)));
+  }
+  template <class See>
+  [[gnu::noinline]] void add_one(bool first, index_t c, index_t past, index_t r,
+                                 const See& see) const {
+    add(first, c, past, see(rows_.row(r)));
+  }
+
   template <class Row, class... More>
-  [[gnu::noinline]] void add(bool first, index_t c, index_t past, Row row, More... more) const {
+  [[gnu::always_inline]] void add(bool first, index_t c, index_t past, const Row& row,
+                                  const More&... more) const {
     if constexpr (adds_column_lanes<Op, Row, T>()) {
+      T* to = to_;
       index_t j = c;
-      for (; j + Row::width <= past; j += Row::width) {
-        put(first, j - c, joined(lanes(row, j, lane::all{}), lanes(more, j, lane::all{})...));
-      }
-      if (j < past) put(first, j - c, joined(lanes(row, j, past - j), lanes(more, j, past - j)...));
+      for (; j + Row::width <= past; j += Row::width, to += Row::width)
+        put(first, to, joined(lanes(row, j, lane::all{}), lanes(more, j, lane::all{})...));
+      if (j < past) put(first, to, joined(lanes(row, j, past - j), lanes(more, j, past - j)...));
     } else {
       add_values(first, c, past, row);
       (add_values(false, c, past, more), ...);
@@ -111,8 +122,8 @@ class column_reducer {
   }
 
   template <class B>
-  void put(bool first, index_t k, const B& values) const {
-    lane::store(to_ + k, first ? values : op_.lanes(lane::load(to_ + k), values));
+  void put(bool first, T* to, const B& values) const {
+    lane::store(to, first ? values : op_.lanes(lane::load(to), values));
   }
 
   template <class Row>
