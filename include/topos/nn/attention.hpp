@@ -22,6 +22,7 @@ struct attention_kernel {
   const float* qkv;  // (rows, 3, heads, width)
   float* out;        // (rows, heads, width)
   const std::int32_t* offsets;
+  index_t sequences;
   index_t heads;
   index_t width;
   index_t longest;
@@ -32,6 +33,8 @@ struct attention_kernel {
     return (keys + 15) / 16 * 16;
   }
 
+  [[nodiscard]] index_t items() const { return sequences * heads; }
+  [[nodiscard]] index_t cost() const { return width * longest; }
   /// Bytes of scratch memory: the transposed keys, and the scores of some queries.
   [[nodiscard]] std::size_t scratch() const {
     return static_cast<std::size_t>((width + queries) * padded(longest)) * sizeof(float);
@@ -108,21 +111,12 @@ struct attention_kernel {
   tensor<float, 2> out({batch.rows(), hidden}, qkv.device(), where);
   if (out.size() == 0) return out;  // of no columns there may be any number of heads
   const index_t width = hidden / heads;
-  const detail::attention_kernel kernel{qkv.data(),
-                                        out.data(),
-                                        batch.offsets().data(),
-                                        heads,
-                                        width,
-                                        batch.longest(),
-                                        1.0f / std::sqrt(static_cast<float>(width))};
-  topos::detail::queue_of(out.device(), where)
-      .submit(
-          {qkv.memory(), batch.offsets().memory()}, {out.memory()}, out.size() * batch.longest(),
-          [kernel, items = batch.count() * heads,
-           cost = width * batch.longest()](const auto& stream) {
-            stream.for_each("topos::nn::attention", items, cost, kernel.scratch(), kernel);
-          },
-          "topos::nn::attention", where);
+  const detail::attention_kernel kernel{
+      qkv.data(), out.data(), batch.offsets().data(), batch.count(),
+      heads,      width,      batch.longest(),        1.0f / std::sqrt(static_cast<float>(width))};
+  topos::detail::submit_kernel("topos::nn::attention", kernel, out.device(),
+                               {qkv.memory(), batch.offsets().memory()}, {out.memory()},
+                               out.size() * batch.longest(), "topos::nn::attention", where);
   return out;
 }
 

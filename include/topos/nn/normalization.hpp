@@ -19,8 +19,12 @@ struct layer_norm_kernel {
   Rows rows;
   const float* weight;
   const float* bias;
+  index_t count;
   index_t columns;
   float epsilon;
+
+  [[nodiscard]] index_t items() const { return count; }
+  [[nodiscard]] index_t cost() const { return columns; }
 
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team& team, index_t r) const {
@@ -71,17 +75,11 @@ class layer_norm {
     const auto rows = topos::detail::walk_of(e, 1);
     std::vector<buffer> reads{weight_.value(where).memory(), bias_.value(where).memory()};
     e.collect(reads);
-    topos::detail::queue_of(y.device(), where)
-        .submit(
-            std::move(reads), {y.memory()}, y.size(),
-            [kernel = detail::layer_norm_kernel<decltype(e.rows(rows))>{y.data(), e.rows(rows),
-                                                                        weight_.value().data(),
-                                                                        bias_.value().data(),
-                                                                        extents[1], epsilon_},
-             count = extents[0]](const auto& stream) {
-              stream.for_each("topos::nn::layer_norm", count, kernel.columns, 0, kernel);
-            },
-            "topos::nn::layer_norm", where);
+    const detail::layer_norm_kernel<decltype(e.rows(rows))> kernel{
+        y.data(),   e.rows(rows), weight_.value().data(), bias_.value().data(), extents[0],
+        extents[1], epsilon_};
+    topos::detail::submit_kernel("topos::nn::layer_norm", kernel, y.device(), std::move(reads),
+                                 {y.memory()}, y.size(), "topos::nn::layer_norm", where);
     return y;
   }
 

@@ -17,8 +17,13 @@ struct mean_pool_kernel {
   const float* x;
   float* out;
   const std::int32_t* offsets;
+  index_t count;
+  index_t longest;
   index_t columns;
   bool normalize;
+
+  [[nodiscard]] index_t items() const { return count; }
+  [[nodiscard]] index_t cost() const { return columns * longest; }
 
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team& team, index_t s) const {
@@ -31,8 +36,8 @@ struct mean_pool_kernel {
     for (index_t r = first; r < last; ++r) {
       assign(team, y, make_row(add_op{}, own, memory_row<float>{{x + r * columns}}), 0, columns);
     }
-    const float count = last > first ? static_cast<float>(last - first) : 1.0f;
-    assign(team, y, make_row(divide_op{}, own, constant{count}), 0, columns);
+    const float length = last > first ? static_cast<float>(last - first) : 1.0f;
+    assign(team, y, make_row(divide_op{}, own, constant{length}), 0, columns);
     if (!normalize) return;
     const float square = sum(team, make_row(square_op{}, own), columns);
     const float norm = Kokkos::sqrt(square);
@@ -64,15 +69,12 @@ enum class pooled : bool { as_is, normalized };
   }
   const index_t columns = x.shape()[1];
   tensor<float, 2> out({batch.count(), columns}, x.device(), where);
-  const detail::mean_pool_kernel kernel{x.data(), out.data(), batch.offsets().data(), columns,
-                                        form == pooled::normalized};
-  topos::detail::queue_of(out.device(), where)
-      .submit(
-          {x.memory(), batch.offsets().memory()}, {out.memory()}, x.size(),
-          [kernel, count = batch.count(), cost = columns * batch.longest()](const auto& stream) {
-            stream.for_each("topos::nn::mean_pool", count, cost, 0, kernel);
-          },
-          "topos::nn::mean_pool", where);
+  const detail::mean_pool_kernel kernel{
+      x.data(),        out.data(), batch.offsets().data(),    batch.count(),
+      batch.longest(), columns,    form == pooled::normalized};
+  topos::detail::submit_kernel("topos::nn::mean_pool", kernel, out.device(),
+                               {x.memory(), batch.offsets().memory()}, {out.memory()}, x.size(),
+                               "topos::nn::mean_pool", where);
   return out;
 }
 
