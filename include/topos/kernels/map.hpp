@@ -245,7 +245,7 @@ class map_plan {
     maker.add(target);
     e.leaves(maker);
     walk<rank> w = maker.make();
-    w.ahead = fetch_distance_beside_stores(is_quick<E>());
+    w.ahead = elementwise_fetch_distance(is_quick<E>());
     return w;
   }
 

@@ -73,23 +73,18 @@ class column_reducer {
   void run(index_t r, index_t step, index_t count, index_t c, index_t past, const See& see) const {
     // Four rows at a time: what is combined so far is read and written less often.
     index_t i = 0;
-    for (; i + 4 <= count; i += 4, r += 4 * step) add_four(i == 0, c, past, r, step, see);
-    for (; i < count; ++i, r += step) add_one(i == 0, c, past, r, see);
+    for (; i + 4 <= count; i += 4, r += 4 * step)
+      add_rows<0, 1, 2, 3>(i == 0, c, past, r, step, see);
+    for (; i < count; ++i, r += step) add_rows<0>(i == 0, c, past, r, step, see);
   }
 
-  // The rows are these functions' own: what they store could change any other, and steps of theirs
-  // would be read and looked at for each batch. They are put together here: what is copied in
-  // larger parts than it was stored in has to reach the cache before.
-  template <class See>
-  [[gnu::noinline]] void add_four(bool first, index_t c, index_t past, index_t r, index_t step,
+  // Adds rows r + Steps * step. They are this function's own: what it stores could change any
+  // other, and steps of theirs would be read and looked at for each batch. They are put together
+  // here: what is copied in larger parts than it was stored in has to reach the cache before.
+  template <index_t... Steps, class See>
+  [[gnu::noinline]] void add_rows(bool first, index_t c, index_t past, index_t r, index_t step,
                                   const See& see) const {
-    add(first, c, past, see(rows_.row(r)), see(rows_.row(r + step)), see(rows_.row(r + 2 * step)),
-        see(rows_.row(r + 3 * step)));
-  }
-  template <class See>
-  [[gnu::noinline]] void add_one(bool first, index_t c, index_t past, index_t r,
-                                 const See& see) const {
-    add(first, c, past, see(rows_.row(r)));
+    add(first, c, past, see(rows_.row(r + Steps * step))...);
   }
 
   template <class Row, class... More>
