@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Lets Kokkos before 4.7.1 compile with CUDA 13: the two signatures that CUDA 13 dropped, in terms
-/// of those that it has. The build force-includes this file where both versions meet.
+/// Lets Kokkos 4.7 work with CUDA 13. The build force-includes this file where both versions meet.
+///
+/// Kokkos 4.7.0 calls two functions by signatures that CUDA 13 dropped: here they are, in terms of
+/// those that it has. And a View has members without an address of their own, which CUDA 13 places
+/// otherwise on a GPU than g++ does on the host: a kernel found its View elsewhere than it had been
+/// put (https://github.com/kokkos/mdspan/pull/434, in Kokkos 5). Here they have addresses.
 
 #if defined(__CUDACC__)
 
@@ -11,6 +15,10 @@
 #if CUDART_VERSION >= 13000
 
 #include <cstddef>
+
+#define MDSPAN_IMPL_USE_ATTRIBUTE_NO_UNIQUE_ADDRESS 1
+#define MDSPAN_IMPL_USE_FAKE_ATTRIBUTE_NO_UNIQUE_ADDRESS
+#define MDSPAN_IMPL_NO_UNIQUE_ADDRESS
 
 inline cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,
                                             const cudaGraphNode_t* to, std::size_t count) {

@@ -24,10 +24,10 @@ function(topos_check_kokkos version devices)
   endforeach()
 endfunction()
 
-# Kokkos before 4.7.1 calls two functions whose signatures CUDA 13 changed, in its sources and in its headers.
+# Kokkos 4.7 and CUDA 13 do not fit, in Kokkos' sources and in its headers: the header says where.
 function(topos_mend_cuda13 target scope version devices)
   string(TOUPPER "${devices}" devices)
-  if("CUDA" IN_LIST devices AND version AND version VERSION_LESS 4.7.1)
+  if("CUDA" IN_LIST devices AND version AND version VERSION_LESS 5)
     set(header "${PROJECT_SOURCE_DIR}/cmake/kokkos_cuda13_compat.hpp")
     target_compile_options(
       ${target} ${scope} "$<BUILD_INTERFACE:$<$<COMPILE_LANGUAGE:CXX,CUDA>:SHELL:-include \"${header}\">>"
