@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares topos' array core with JAX, PyTorch, xtensor and a bare loop on the CPU, at f32.
+"""Compares topos' array core with JAX, PyTorch, xtensor and a bare loop, at f32: on the CPU, or on a GPU.
 
 All sides run in turn, round by round and row by row, on the same CPUs; a time is the least of all rounds. The C++ sides are
-Google Benchmark programs of preset host, the others stay loaded and sleep meanwhile. Exit code: 0 when every target is
-met, 1 when one is missed, 2 when something could not run.
+Google Benchmark programs of preset host, the others stay loaded and sleep meanwhile. On a GPU they are those of preset
+cuda (--programs), and the peers those that python3 of this machine has (--peers-dir is where their messages go).
+Exit code: 0 when every target is met, 1 when one is missed, 2 when something could not run.
 """
 import argparse
 import pathlib
@@ -24,6 +25,7 @@ def parse(arguments):
     parser.add_argument("--rounds", type=int, default=3, help="rounds of each row [3]")
     parser.add_argument("--seconds", type=float, default=0.3, help="of measuring, for a side, row and round [0.3]")
     parser.add_argument("--threads", type=int, default=2, help="threads of every side, and CPUs all share [2]")
+    parser.add_argument("--device", default="cpu", metavar="NAME", help="cpu, or cuda:0 [cpu]")
     parser.add_argument("--programs", type=pathlib.Path, help="folder of the C++ sides' programs [they are built]")
     parser.add_argument("--peers-dir", type=pathlib.Path, help="where the peers' messages are kept [.deps/peers]")
     parser.add_argument("--json", type=pathlib.Path, help="write all figures, versions and the machine there")

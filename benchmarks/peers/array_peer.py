@@ -90,5 +90,5 @@ class array_peer:
 
 
 def serve(make_library):
-    """Runs the worker of a library; make_library(threads) loads it."""
-    worker.serve(lambda threads: array_peer(make_library(int(threads))))
+    """Runs the worker of a library; make_library(threads, device) loads it."""
+    worker.serve(lambda threads, device: array_peer(make_library(int(threads), device)))

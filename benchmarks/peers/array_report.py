@@ -26,17 +26,18 @@ class array_report:
 
     def row(self, row, times, counters):
         """times: {side: seconds over the rounds}; counters: those of topos' benchmark."""
+        on_cpu = self.data["options"]["device"] == "cpu"
         least = {side: min(seconds) for side, seconds in times.items()}
         targets = []
         if TOPOS in least:
-            for sides, factor in row.ratios:
+            for sides, factor in row.ratios if on_cpu else row.ratios_on_gpu:
                 there = [side for side in sides if side in least]
                 if there:
                     best = min(there, key=least.get)
                     ratio = least[best] / least[TOPOS]
                     targets.append({"over": best, "value": ratio, "target": factor, "met": ratio >= factor,
                                     "text": f"{ratio:.2f} x {best}, target {factor:.3g} x"})
-            if row.at_most is not None:
+            if on_cpu and row.at_most is not None:
                 targets.append({"value": least[TOPOS], "target": row.at_most, "met": least[TOPOS] <= row.at_most,
                                 "text": f"{as_time(least[TOPOS])}, target {as_time(row.at_most)}"})
             if row.counter:
@@ -50,7 +51,7 @@ class array_report:
     def text(self):
         data = self.data
         lines = [
-            f"{data['machine']['cpu']}, {data['options']['threads']} threads, {data['date']}",
+            f"{data['machine']['cpu']}, {data['options']['threads']} threads, {data['options']['device']}, {data['date']}",
             ", ".join(f"{name} {version}" for name, version in data["versions"].items()),
         ]
         for row in data["rows"]:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `benchmarks/compare array` measures: the rows, what each side calls them, and the targets.
 
-A C++ program of a side has for a row the Google Benchmark `<name>/<side>/cpu/<dtype>/<size>`; a Python peer has the
+A C++ program of a side has for a row the Google Benchmark `<name>/<side>/<device>/<dtype>/<size>`; a Python peer has the
 workload `<name>/<size>`, or `<name>/<size>/<dtype>` where that is not float32.
 """
 import dataclasses
@@ -11,9 +11,11 @@ JIT, EAGER, TORCH = "JAX jit", "JAX eager", "PyTorch"
 LOOP, XTENSOR = "bare loop", "xtensor"
 # topos' own other way of doing a row, where there is one to be compared with.
 TWICE = "topos, two passes"
+# What the device can do at all: a copy that moves as many bytes.
+COPY = "copy"
 PEERS = (JIT, EAGER, TORCH)
 # What the C++ programs call the sides.
-BENCHMARK_SIDES = {TOPOS: "topos", LOOP: "loop", XTENSOR: "xtensor", TWICE: "two_passes"}
+BENCHMARK_SIDES = {TOPOS: "topos", LOOP: "loop", XTENSOR: "xtensor", TWICE: "two_passes", COPY: "copy"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -21,9 +23,11 @@ class row:
     name: str
     size: str
     text: str
-    # [(sides, factor)]: topos is to be that many times as fast as the fastest of these sides.
+    # [(sides, factor)]: topos is to be that many times as fast as the fastest of these sides on the CPU.
     ratios: tuple = ()
-    # Seconds that topos may take.
+    # The same on a GPU.
+    ratios_on_gpu: tuple = ((PEERS, 1.0),)
+    # Seconds that topos may take on the CPU.
     at_most: float | None = None
     # (counter of topos' benchmark, the largest value, what it is)
     counter: tuple | None = None
@@ -33,14 +37,16 @@ class row:
     def key(self):
         return f"{self.name}/{self.size}" + ("" if self.dtype == "f32" else f"/{self.dtype}")
 
-    def benchmark(self, side):
-        return f"{self.name}/{BENCHMARK_SIDES[side]}/cpu/{self.dtype}/{self.size}"
+    def benchmark(self, side, device):
+        return f"{self.name}/{BENCHMARK_SIDES[side]}/{device}/{self.dtype}/{self.size}"
 
 
-def as_good_as_peers(name, size, text, factor=1.0, also=(), dtype="f32"):
-    return row(name, size, text, ((PEERS, factor), *also), dtype=dtype)
+def as_good_as_peers(name, size, text, factor=1.0, also=(), dtype="f32", **others):
+    return row(name, size, text, ((PEERS, factor), *also), dtype=dtype, **others)
 
 
+# Of work whose limit is the memory of a GPU.
+AS_A_COPY = ((PEERS, 1.0), ((COPY,), 0.9))
 MILLION = 1_000_000
 ROWS = (
     row("map/linspace_sqrt_log", "10000000", "x = linspace(0, 100, 10 M); x**0.5 - log(abs(x)); new memory each time",
@@ -53,8 +59,8 @@ ROWS = (
         (((LOOP,), 0.85), ((XTENSOR,), 1.0))),
     row("random/uniform_powers", "100000000", "x = uniform(100 M); y = x**2 - 0.5; y**3 - 0.2",
         (((JIT,), 30), ((EAGER,), 40), ((TORCH,), 25))),
-    row("map/powers", "100000000", "(x**2 - 0.5)**3 - 0.2 of a given x"),
-    as_good_as_peers("reduce/sum", "100000000", "sum of 100 M", also=(((LOOP,), 0.9),)),
+    row("map/powers", "100000000", "(x**2 - 0.5)**3 - 0.2 of a given x", ratios_on_gpu=AS_A_COPY),
+    as_good_as_peers("reduce/sum", "100000000", "sum of 100 M", also=(((LOOP,), 0.9),), ratios_on_gpu=AS_A_COPY),
     as_good_as_peers("reduce/max", "100000000", "max of 100 M"),
     as_good_as_peers("reduce/argmax", "100000000", "argmax of 100 M"),
     as_good_as_peers("reduce/mean_rows", "10000x10000", "mean over axis 1 of 10000 x 10000"),

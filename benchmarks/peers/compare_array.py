@@ -24,11 +24,11 @@ def say(message):
     print(f"compare: {message}", file=sys.stderr, flush=True)
 
 
-def sides_of(row, programs, peers):
+def sides_of(row, programs, peers, device):
     """{side: function of seconds that gives (seconds of one call, counters)}, topos first."""
     sides = {}
     for side in BENCHMARK_SIDES:
-        name = row.benchmark(side)
+        name = row.benchmark(side, device)
         if name in programs:
             sides[side] = lambda seconds, name=name: programs.measure(name, seconds)
     for peer in peers.values():
@@ -40,7 +40,7 @@ def sides_of(row, programs, peers):
 
 
 def measure(rows, programs, peers, options, result):
-    everyone = {row: sides_of(row, programs, peers) for row in rows}
+    everyone = {row: sides_of(row, programs, peers, options.device) for row in rows}
     times = {row: {side: [] for side in sides} for row, sides in everyone.items()}
     counters = {}
     for turn in range(options.rounds):
@@ -73,12 +73,12 @@ def main():
     load = os.getloadavg()[0]
     if load > 0.5:
         say(f"the machine is busy (load average {load:.1f}): times will be long and uneven")
-    result = array_report({"threads": options.threads, "rounds": options.rounds, "seconds": options.seconds})
+    result = array_report({"device": options.device, "threads": options.threads, "rounds": options.rounds, "seconds": options.seconds})
     result.data["load_average_before"] = load
     try:
         programs = benchmark_programs(options.programs, options.threads)
-        for side in (LOOP, XTENSOR):
-            if not any(row.benchmark(side) in programs for row in ROWS):
+        for side in (LOOP, XTENSOR) if options.device == "cpu" else ():
+            if not any(row.benchmark(side, options.device) in programs for row in ROWS):
                 result.leave_out(side, "its program was not built; cmake says what it needs")
         with contextlib.ExitStack() as workers:
             peers = {}
@@ -86,7 +86,7 @@ def main():
                 say(f"loading {name}")
                 log = options.peers_dir / f"{pathlib.Path(script).stem}.log"
                 peers[name] = workers.enter_context(
-                    worker(name, HERE / script, [options.threads], options.threads, log))
+                    worker(name, HERE / script, [options.threads, options.device], options.threads, log))
                 result.data["versions"].update(peers[name].versions)
             measure(rows, programs, peers, options, result)
     except (benchmark_failed, worker_failed, OSError) as error:

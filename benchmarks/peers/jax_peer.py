@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""JAX on the CPU, whole workloads compiled by jax.jit and operation by operation."""
+"""JAX, whole workloads compiled by jax.jit and operation by operation."""
 import os
 
 import array_peer
 from array_peer import workload
-
-os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
 
 def chain(x):
@@ -15,12 +13,19 @@ def chain(x):
 
 
 class jax_peer:
-    def __init__(self, threads):
+    def __init__(self, threads, device):
         del threads  # as many as the process has CPUs
+        platform, _, index = device.partition(":")
+        os.environ["JAX_PLATFORMS"] = platform
+        # A GPU's memory is for the other sides, too.
+        os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false"
         import jax
         import jax.numpy as jnp
         import jaxlib
 
+        jax.config.update("jax_default_device", jax.devices()[int(index or 0)])
+        # Products of floats, not of their first ten bits.
+        jax.config.update("jax_default_matmul_precision", "highest")
         # The numbers of topos' default key layout.
         jax.config.update("jax_threefry_partitionable", False)
         self.wait = jax.block_until_ready

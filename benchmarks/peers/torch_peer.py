@@ -1,17 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch on the CPU, operation by operation."""
+"""PyTorch, operation by operation."""
 import array_peer
 from array_peer import workload
 
 
 class torch_peer:
-    def __init__(self, threads):
+    def __init__(self, threads, device):
         import torch
 
         torch.set_num_threads(threads)
         torch.set_grad_enabled(False)
         torch.manual_seed(1)
-        self.wait = lambda result: result  # every call has its result when it returns
+        torch.set_default_device(device)
+        if device == "cpu":
+            self.wait = lambda result: result  # every call has its result when it returns
+        else:
+            self.wait = lambda result: torch.cuda.synchronize(device)
         self.variants = {"PyTorch": lambda compute: compute}
         self.versions = {"torch": torch.__version__}
 
@@ -88,6 +92,9 @@ class torch_peer:
             "dispatch/add_wait/16": workload(normal(16), lambda x: x + 1.0),
             "dispatch/sqrt_log/10000000": workload(lambda: (torch.rand(10 * million) * 100,), chain, waits=False),
         }
+        if device != "cpu":
+            # It multiplies no matrices of integers there.
+            del self.workloads["matmul/1024/i32"]
 
 
 if __name__ == "__main__":

@@ -26,25 +26,43 @@ void draws(benchmark::State& state, Draw draw) {
   state.SetItemsProcessed(state.iterations() * count);
 }
 
-#define TOPOS_DRAW(name, label, expression)                                \
-  void name(benchmark::State& state) {                                     \
-    draws(state, [](const topos::shape<1>& shape) { return expression; }); \
-  }                                                                        \
-  BENCHMARK(name)->Name("random/" label "/10000000")->UseRealTime();
-TOPOS_DRAW(uniform, "uniform/topos/cpu/f32", random::uniform(original, shape))
-TOPOS_DRAW(uniform_partitionable, "uniform_partitionable/topos/cpu/f32",
-           random::uniform(partitionable, shape))
-TOPOS_DRAW(uniform_double, "uniform/topos/cpu/f64", random::uniform<double>(original, shape))
-TOPOS_DRAW(normal, "normal/topos/cpu/f32", random::normal(original, shape))
-TOPOS_DRAW(normal_double, "normal/topos/cpu/f64", random::normal<double>(original, shape))
-TOPOS_DRAW(randint, "randint/topos/cpu/i32", random::randint(original, shape, 0, 1000))
-TOPOS_DRAW(bernoulli, "bernoulli/topos/cpu/bool", random::bernoulli(original, 0.3, shape))
-#undef TOPOS_DRAW
+template <class T>
+void uniform(benchmark::State& state) {
+  draws(state, [](const auto& shape) { return random::uniform<T>(original, shape); });
+}
+
+void uniform_partitionable(benchmark::State& state) {
+  draws(state, [](const auto& shape) { return random::uniform(partitionable, shape); });
+}
+
+template <class T>
+void normal(benchmark::State& state) {
+  draws(state, [](const auto& shape) { return random::normal<T>(original, shape); });
+}
+
+void randint(benchmark::State& state) {
+  draws(state, [](const auto& shape) { return random::randint(original, shape, 0, 1000); });
+}
+
+void bernoulli(benchmark::State& state) {
+  draws(state, [](const auto& shape) { return random::bernoulli(original, 0.3, shape); });
+}
 
 void permutation(benchmark::State& state) {
   bench::until_ready(state, [] { return random::permutation(original, bench::million); });
   state.SetItemsProcessed(state.iterations() * bench::million);
 }
-BENCHMARK(permutation)->Name("random/permutation/topos/cpu/i32/1000000")->UseRealTime();
+
+constexpr auto real = bench::timing::real;
+const bench::on_each_device registered[]{
+    {"random/uniform", "10000000", uniform<float>},
+    {"random/uniform_partitionable", "10000000", uniform_partitionable},
+    {"random/uniform", "10000000", uniform<double>, real, "topos", "f64"},
+    {"random/normal", "10000000", normal<float>},
+    {"random/normal", "10000000", normal<double>, real, "topos", "f64"},
+    {"random/randint", "10000000", randint, real, "topos", "i32"},
+    {"random/bernoulli", "10000000", bernoulli, real, "topos", "bool"},
+    {"random/permutation", "1000000", permutation, real, "topos", "i32"},
+};
 
 }  // namespace distributions_benchmark
