@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// CUDA GPUs, through Kokkos::Cuda: the one file that names a CUDA call.
+/// CUDA GPUs, through Kokkos::Cuda: with cuda_team.hpp, what kernels see of one, the one place that
+/// knows CUDA.
 ///
 /// Where CUDA is not compiled in, the backend has no devices and what is asked of it throws.
 
@@ -11,6 +12,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <topos/backend/cuda_team.hpp>
 #include <topos/backend/kind.hpp>
 #include <topos/core/config.hpp>
 #include <topos/core/error.hpp>
@@ -74,29 +76,6 @@ class cuda_scope {
 
  private:
   int before_ = 0;
-};
-
-/// The threads of one block at work on one item of a launch: what a kernel sees as its team.
-template <class Member>
-class device_team {
- public:
-  static constexpr bool on_host = false;
-
-  KOKKOS_FUNCTION device_team(const Member& member, void* scratch)
-      : member_(member), scratch_(scratch) {}
-
-  /// Kokkos' own handle, for its nested policies.
-  [[nodiscard]] KOKKOS_FUNCTION const Member& member() const { return member_; }
-
-  /// Memory that the whole team shares, as large as the launch asked for.
-  [[nodiscard]] KOKKOS_FUNCTION void* scratch() const { return scratch_; }
-
-  /// All that the team wrote is visible to the team.
-  KOKKOS_FUNCTION void barrier() const { member_.team_barrier(); }
-
- private:
-  const Member& member_;
-  void* scratch_;
 };
 
 /// CUDA GPUs as a backend.
@@ -261,7 +240,9 @@ class cuda::stream {
                 const Kernel& kernel) const {
     static_assert(sizeof(Kernel) <= 3800, "a CUDA kernel takes at most 4 KiB of arguments");
     const cuda_scope scope(index_);
-    using policy = Kokkos::TeamPolicy<execution_space, Kokkos::IndexType<index_t>>;
+    // So many registers a thread that half of those that a multiprocessor has room for are there.
+    using policy = Kokkos::TeamPolicy<execution_space, Kokkos::IndexType<index_t>,
+                                      Kokkos::LaunchBounds<256, 4>>;
     const int warps = cost >= 256 ? 8 : cost >= 64 ? 2 : 1;
     const int level = scratch <= shared_scratch ? 0 : 1;
     const std::size_t room = scratch == 0 ? 0 : scratch + cuda_item<Kernel>::alignment;

@@ -41,6 +41,10 @@ class host_team {
   /// Memory of this item alone, as large as the launch asked for.
   [[nodiscard]] KOKKOS_FUNCTION void* scratch() const { return scratch_; }
 
+  /// The threads of the team, and this one's number.
+  [[nodiscard]] KOKKOS_FUNCTION int threads() const { return 1; }
+  [[nodiscard]] KOKKOS_FUNCTION int rank() const { return 0; }
+
   /// All that the team wrote is visible to the team: on the host it is one thread.
   KOKKOS_FUNCTION void barrier() const {}
 

@@ -22,6 +22,8 @@
 ///                           that they are aligned
 ///     partner()             the distance of elements that cost less together; 0: there is none
 ///                           (there never is where `has_pairs` is false)
+///     two(j, distance)      elements j and j + distance for a thread of a device, where the
+///                           distance is partner() of the whole expression
 ///     paired(distance)      what makes, of j, the `lane::pairs` from j and from j + distance; the
 ///                           distance is partner() of the whole expression, and end() says where
 ///                           that stops
@@ -97,6 +99,12 @@ struct dense_row {
   [[nodiscard]] KOKKOS_FUNCTION bool is_dense() const { return true; }
   [[nodiscard]] KOKKOS_FUNCTION const dense_row& dense() const { return *this; }
 
+  [[nodiscard]] KOKKOS_FUNCTION pack<value_type, 2> two(index_t j, index_t distance) const {
+    if constexpr (requires { elements.two(j); })
+      return elements.two(base + j);
+    else
+      return {{elements(base + j), elements(base + j + distance)}};
+  }
   [[nodiscard]] index_t partner() const {
     if constexpr (requires { elements.partner(); }) {
       return base == 0 ? elements.partner() : 0;
@@ -178,6 +186,9 @@ struct constant_row {
   }
   [[nodiscard]] KOKKOS_FUNCTION bool is_dense() const { return true; }
   [[nodiscard]] KOKKOS_FUNCTION const constant_row& dense() const { return *this; }
+  [[nodiscard]] KOKKOS_FUNCTION pack<T, 2> two(index_t /*j*/, index_t /*distance*/) const {
+    return {{value, value}};
+  }
   [[nodiscard]] index_t partner() const { return 0; }
   [[nodiscard]] row_pairs<constant_row> paired(index_t distance) const { return {*this, distance}; }
 };
@@ -300,6 +311,9 @@ struct operation_row_of<std::index_sequence<I...>, Op, Rows...> : part<I, Rows>.
         operation_row_of<std::index_sequence<I...>, std::decay_t<decltype(simple_of(op))>,
                          std::decay_t<decltype(std::declval<const Rows&>().dense())>...>;
     return dense_rows(simple_of(op), part<I, Rows>::value.dense()...);
+  }
+  [[nodiscard]] KOKKOS_FUNCTION pack<value_type, 2> two(index_t j, index_t distance) const {
+    return combine_packs<2>(part<I, Rows>::value.two(j, distance)...);
   }
   [[nodiscard]] index_t partner() const {
     constexpr index_t none = -1;

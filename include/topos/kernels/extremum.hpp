@@ -6,72 +6,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <topos/kernels/detail/column_reducer.hpp>
+#include <topos/kernels/detail/first_of_two.hpp>
 #include <topos/kernels/detail/reduction_pieces.hpp>
 #include <topos/kernels/map.hpp>
 #include <topos/kernels/reduction_order.hpp>
 
 namespace topos::detail {
-
-/// Which of two elements is asked for; NaN before all others, as in NumPy.
-struct largest_first {
-  using combine = maximum_op;
-  template <class T>
-  KOKKOS_FUNCTION bool operator()(const T& a, const T& b) const {
-    return a > b || (a != a && b == b);
-  }
-};
-struct smallest_first {
-  using combine = minimum_op;
-  template <class T>
-  KOKKOS_FUNCTION bool operator()(const T& a, const T& b) const {
-    return a < b || (a != a && b == b);
-  }
-};
-
-/// An element and its number along the reduced axes.
-template <class T>
-struct numbered {
-  T value;
-  index_t number;
-};
-
-/// The one of two that comes first.
-template <class Before>
-struct first_of_two {
-  template <class T>
-  KOKKOS_FUNCTION numbered<T> operator()(const numbered<T>& a, const numbered<T>& b) const {
-    const Before before{};
-    if (before(b.value, a.value)) return b;
-    return b.number < a.number && !before(a.value, b.value) ? b : a;
-  }
-};
-
-namespace host_rows {
-
-/// The first column in [first, last) that holds the best value there.
-template <class Before, class Row>
-inline numbered<typename Row::value_type> find_first(const Row& row, index_t first, index_t last) {
-  using T = typename Row::value_type;
-  constexpr std::int32_t some = 256;
-  const T best = reduce(typename Before::combine{}, row, first, last);
-  // Computed again as it was before: lanes may round otherwise than single values.
-  T values[some];
-  for (index_t j = first; j < last; j += some) {
-    const index_t count = std::min<index_t>(some, last - j);
-    assign(values, 1, row, j, j + count);
-    // Without a branch for each, which compilers make lanes of.
-    auto least = static_cast<std::int32_t>(count);
-    TOPOS_STEPS_TO_LEAST
-    for (std::int32_t k = 0; k < static_cast<std::int32_t>(count); ++k) {
-      const bool here = values[k] == best || (values[k] != values[k] && best != best);
-      least = std::min(least, here ? k : some);
-    }
-    if (least < count) return {best, j + least};
-  }
-  return {best, first};
-}
-
-}  // namespace host_rows
 
 /// The kernel: item i is a piece of one output, several outputs, or a piece of neighbouring ones.
 template <class Target, class Before, class Rows>
@@ -92,9 +32,15 @@ struct extremum_kernel : reduction_pieces {
   extremum_kernel(const reduction_pieces& groups, const Target& to, const Rows& from)
       : reduction_pieces(groups), target(to), rows(from) {}
 
-  void cut() {
-    piece_rows = by_rows ? std::max<index_t>(1, map_chunk / columns) : rows_compared;
-    piece_columns = by_rows ? std::min(columns, map_chunk) : columns_of_piece;
+  void cut(bool on_device) {
+    if (by_rows) {
+      const index_t most = on_device ? device_piece() : map_chunk;
+      piece_rows = std::max<index_t>(1, most / columns);
+      piece_columns = std::min(columns, most);
+    } else {
+      piece_rows = on_device ? rows_of_piece : rows_compared;
+      piece_columns = on_device ? device_columns : columns_of_piece;
+    }
   }
 
   [[nodiscard]] index_t together() const {
@@ -138,11 +84,12 @@ struct extremum_kernel : reduction_pieces {
   KOKKOS_FUNCTION void whole_outputs(const Team& team, index_t first, index_t last) const {
     if constexpr (!Team::on_host) {
       if (reduced * columns < device_rows::for_one_warp) {  // a warp for each
-        Kokkos::parallel_for(Kokkos::TeamThreadRange(team.member(), first, last), [&](index_t o) {
+        for (index_t o = first + team.warp(); o < last; o += team.warps()) {
           const piece_values values = values_of(o, 0);
-          write(o, device_rows::combine_by_warp<is_quick>(team, first_of_two<Before>{},
-                                                          values.all.size, values));
-        });
+          const found best = device_rows::combine_by_warp<is_quick>(team, first_of_two<Before>{},
+                                                                    values.all.size, values);
+          if (team.lane() == 0) write(o, best);
+        }
         return;
       }
     }
@@ -165,9 +112,23 @@ struct extremum_kernel : reduction_pieces {
       }
       return best;
     } else {
-      const piece_values values = values_of(output, p);
-      const found best =
-          device_rows::combine<is_quick>(team, first_of_two<Before>{}, values.all.size, values);
+      const first_of_two<Before> op{};
+      const range of = piece_of(p);
+      const auto found_here = [&] {
+        if (of.past_r - of.r != 1) {
+          const piece_values all = values_of(output, p);
+          return device_rows::combine<is_quick>(team, op, all.all.size, all);
+        }
+        // Numbers of 64 bits would take a GPU twice as long.
+        using here = numbered<value_type, std::int32_t>;
+        const here best =
+            device_rows::combine_row(team, op, rows.row(output * reduced + of.r), of.c,
+                                     of.past_c - of.c, [](const value_type& value, index_t i) {
+                                       return here{value, static_cast<std::int32_t>(i)};
+                                     });
+        return found{best.value, of.r * columns + of.c + best.number};
+      };
+      const found best = found_here();
       team.barrier();
       return best;
     }
@@ -254,15 +215,12 @@ struct extremum_kernel : reduction_pieces {
       const host_columns best(*this, at);
       for (index_t j = of.c; j < of.past_c; ++j) put(j, best[j]);
     } else {
-      Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), of.c, of.past_c), [&](index_t j) {
-        const index_t first = row_of(at.group, 0, at.t);
-        found best{rows.row(first + of.r * inner)[j], of.r};
-        for (index_t n = of.r + 1; n < of.past_r; ++n) {
-          const value_type value = rows.row(first + n * inner)[j];
-          if (Before{}(value, best.value)) best = {value, n};
-        }
-        put(j, best);
-      });
+      const index_t first = row_of(at.group, 0, at.t);
+      for (index_t j = of.c + team.rank(); j < of.past_c; j += team.threads()) {
+        put(j, device_rows::combine_alone(first_of_two<Before>{}, of.past_r - of.r, [&](index_t n) {
+              return found{rows.row(first + (of.r + n) * inner)[j], of.r + n};
+            }));
+      }
       team.barrier();
     }
   }
@@ -383,7 +341,7 @@ class extremum_plan {
                 rows_of(target_elements<std::int64_t>{static_cast<std::int64_t*>(out.data())},
                         target, w),
                 v.rows(w)) {
-    if (size_ != 0) kernel_.cut();
+    if (size_ != 0) kernel_.cut(out.where() != cpu());
     if (!order.by_rows)
       kernel_.short_on_host = {out.where(), kernel_.rows, kernel_.reduced, kernel_.columns,
                                sizeof(value_type)};

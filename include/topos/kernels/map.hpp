@@ -83,6 +83,11 @@ struct map_kernel {
 
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team& team, index_t i) const {
+    if (tiles.rows == 1) {  // as most have: without divisions
+      const index_t c = i * tiles.tile_columns;
+      const index_t rest = tiles.columns - c;
+      return run(team, 0, 1, c, c + (rest < tiles.tile_columns ? rest : tiles.tile_columns));
+    }
     const index_t across = tiles.across();
     const index_t r = i / across * tiles.tile_rows;
     const index_t c = i % across * tiles.tile_columns;
@@ -162,10 +167,16 @@ struct pair_kernel {
       assign_rest(row, done, last);
       assign_rest(row, done + distance, past);
       if (past_caches) fence();
-    } else {
+    } else if (neighbours) {
       assign(team, out + first, rows.row(0), first, last);
-      if (first + distance < past)
-        assign(team, out + first + distance, rows.row(0), first + distance, past);
+    } else {
+      const auto row = rows.row(0).dense();
+      for (index_t j = first + team.rank(); j < last; j += team.threads()) {
+        const auto both = row.two(j, distance);
+        out[j] = both.value[0];
+        if (j + distance < size) out[j + distance] = both.value[1];
+      }
+      team.barrier();
     }
   }
 

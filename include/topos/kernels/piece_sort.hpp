@@ -73,13 +73,15 @@ struct piece_sort_kernel {
     const index_t n = past - c;
     const index_t most = piece < columns ? piece : columns;
     auto* counts = static_cast<index_t*>(team.scratch());
-    auto* own = reinterpret_cast<number*>(counts + 2 * digits);
+    auto* room = counts + digits;
+    auto* own = reinterpret_cast<number*>(reinterpret_cast<std::byte*>(room) + digit_bytes);
     auto* keys = reinterpret_cast<key*>(own + 2 * most);
     team.barrier();
     const index_t left = fill(team, keys, own, r, c, n);
     if (numbers == nullptr) own = nullptr;
     sort_keys(team, keyed<key, number>{keys, own},
-              keyed<key, number>{keys + most, own == nullptr ? nullptr : own + most}, left, counts);
+              keyed<key, number>{keys + most, own == nullptr ? nullptr : own + most}, left, counts,
+              room);
     write(team, keys, own, r, c, n < kept ? n : kept);
   }
 

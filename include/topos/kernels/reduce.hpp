@@ -131,8 +131,9 @@ class reduce_plan {
                         order.has_second_step() ? second_walk<rank>(target, order.first) : w),
                 1, v.rows(w), how.op, how.finish) {
     if (size_ == 0) return;
-    kernel_.cut(order.by_rows && crosses_rows(v, w),
-                out.where() == cpu() ? backend::host::threads() : 0);
+    on_device_ = out.where() != cpu();
+    kernel_.cut(order.by_rows && crosses_rows(v, w), on_device_,
+                on_device_ ? 0 : backend::host::threads());
     if (!order.by_rows)
       kernel_.short_on_host = {out.where(), kernel_.rows, kernel_.reduced, kernel_.columns};
     if (order.has_second_step())
@@ -167,7 +168,7 @@ class reduce_plan {
     const auto groups = by_rows ? reduction_pieces{true, k.outputs() / rest_, 1, 1, pieces}
                                 : reduction_pieces{false, k.outer, pieces, k.inner, k.columns};
     following_type next(groups, k.target, k.target_rows, {results, groups.columns}, k.op, k.finish);
-    next.cut(false, 0);
+    next.cut(false, on_device_, 0);
     if (!by_rows && rest_ != 1) next.whole = false;
     if (results != nullptr) next.partials = results + pieces * next.outputs();
     return next;
@@ -175,6 +176,7 @@ class reduce_plan {
 
   index_t size_;
   index_t rest_;  // elements of a row of the second step
+  bool on_device_ = false;
   kernel_type kernel_;
   fill_kernel<result_type> empty_{};
   buffer partials_;

@@ -5,6 +5,7 @@
 /// a block. Kernels are written once, in terms of these.
 
 #include <algorithm>
+#include <cstdint>
 #include <topos/backend/backend.hpp>
 #include <topos/expr/operations.hpp>
 #include <topos/expr/row.hpp>
@@ -204,8 +205,8 @@ namespace device_rows {
 template <class Team, class T, class Row>
 KOKKOS_FUNCTION void assign_each(const Team& team, T* out, index_t step, const Row& row,
                                  index_t first, index_t last) {
-  Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), first, last),
-                       [&](index_t j) { out[(j - first) * step] = row[j]; });
+  for (index_t j = first + team.rank(); j < last; j += team.threads())
+    out[(j - first) * step] = row[j];
 }
 
 /// 16 bytes of the result by each thread at once, where all lies so.
@@ -217,13 +218,26 @@ KOKKOS_FUNCTION void assign(const Team& team, T* out, index_t step, const Row& r
     if (step == 1 && row.is_dense() && is_packed<T, n>(out)) {
       const auto dense = row.dense();
       if (dense.template packs<n>(first)) {
-        const index_t whole = (last - first) / n;
+        const auto whole = static_cast<std::uint32_t>((last - first) / n);
         // As an array of packs: nvcc splits what is stored at addresses that are cast one by one.
         auto* const packs = reinterpret_cast<pack<T, n>*>(out);
-        Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), whole), [&](index_t i) {
-          packs[i] = dense.template packed<n>(first + i * n);
-        });
-        assign_each(team, out + whole * n, 1, dense, first + whole * n, last);
+        const auto threads = static_cast<std::uint32_t>(team.threads());
+        const auto at = [&](std::uint32_t i) {
+          return dense.template packed<n>(first + index_t{i} * n);
+        };
+        auto i = static_cast<std::uint32_t>(team.rank());
+        if constexpr (Row::is_quick) {
+          // Two at a time, so that a thread does not wait for each.
+          for (; i + threads < whole; i += 2 * threads) {
+            const auto one = at(i);
+            const auto other = at(i + threads);
+            packs[i] = one;
+            packs[i + threads] = other;
+          }
+        }
+        for (; i < whole; i += threads) packs[i] = at(i);
+        const index_t done = index_t{whole} * n;
+        assign_each(team, out + done, 1, dense, first + done, last);
         return;
       }
     }
@@ -261,8 +275,9 @@ KOKKOS_FUNCTION typename Row::value_type reduce(const Team& team, const Op& op, 
   if constexpr (Team::on_host) {
     return host_rows::reduce(op, row, first, last);
   } else {
-    const auto result = device_rows::combine<Row::is_quick>(
-        team, op, last - first, [&](index_t i) { return row[first + i]; });
+    using T = typename Row::value_type;
+    const T result = device_rows::combine_row(team, op, row, first, last - first,
+                                              [](const T& value, index_t) { return value; });
     team.barrier();
     return result;
   }

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <topos/kernels/detail/scan_total.hpp>
+#include <topos/kernels/detail/team_scan.hpp>
 #include <topos/kernels/map.hpp>
 
 namespace topos::detail {
@@ -30,10 +31,9 @@ struct row_scan_kernel {
   using kept = scan_total<Op, running>;
   using total_type = typename kept::type;
 
-  /// Segments of a chunk: on the host as many as hide the latency of an operation, on a device one
-  /// for each thread of a team.
+  /// Segments of a chunk: on the host as many as hide the latency of an operation. On a device
+  /// there is one for each thread of a team.
   static constexpr index_t host_segments = 8;
-  static constexpr index_t device_segments = 256;
   /// On the host shorter rows of what is quick to compute are scanned straight away.
   static constexpr index_t segmented = 128;
 
@@ -60,8 +60,10 @@ struct row_scan_kernel {
     if (part == scan_part::whole_rows) return std::min(together(), count) * columns;
     return part == scan_part::starts ? chunks() : map_chunk;
   }
+  /// On a device; the host needs none.
   [[nodiscard]] static std::size_t scratch() {
-    return static_cast<std::size_t>(device_segments) * sizeof(total_type);
+    return device_rows::most_threads * sizeof(total_type) +
+           static_cast<std::size_t>(place_of(map_chunk)) * sizeof(running);
   }
   [[nodiscard]] row_scan_kernel as(scan_part p) const {
     row_scan_kernel other = *this;
@@ -80,7 +82,8 @@ struct row_scan_kernel {
         }
       }
     } else if (part == scan_part::totals) {
-      totals[i] = scan(team, i / chunks(), i % chunks(), neutral, false);
+      const total_type total = total_of(team, i / chunks(), i % chunks());
+      if (team.rank() == 0) totals[i] = total;
     } else if (part == scan_part::starts) {
       find_starts(team, totals + i * chunks());
     } else {
@@ -104,20 +107,20 @@ struct row_scan_kernel {
     if constexpr (Team::on_host) {
       run(of_row, chunks());
     } else {
-      // Some at a time in the team's own memory: one thread would wait for each from the GPU's.
-      auto* own = static_cast<total_type*>(team.scratch());
-      for (index_t first = 0; first < chunks(); first += device_segments) {
-        const index_t rest = chunks() - first;
-        const index_t some = rest < device_segments ? rest : index_t(device_segments);
-        Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), some),
-                             [&](index_t k) { own[k] = of_row[first + k]; });
-        team.barrier();
-        Kokkos::single(Kokkos::PerTeam(team.member()), [&] { run(own, some); });
-        team.barrier();
-        Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), some),
-                             [&](index_t k) { of_row[first + k] = own[k]; });
+      // One for each thread at a time.
+      auto* const room = static_cast<total_type*>(team.scratch());
+      for (index_t first = 0; first < chunks(); first += team.threads()) {
+        const index_t chunk = first + team.rank();
+        const total_type total = chunk < chunks() ? of_row[chunk] : neutral;
+        const auto found = device_rows::scan_threads(team, total, room, neutral, joins());
+        if (chunk < chunks()) of_row[chunk] = kept::join(op, start, found.before);
+        start = kept::join(op, start, found.all);
       }
     }
+  }
+
+  [[nodiscard]] KOKKOS_FUNCTION auto joins() const {
+    return [this](const total_type& a, const total_type& b) { return kept::join(op, a, b); };
   }
 
   // A short row, whose neighbours hide the latency of its operations.
@@ -127,6 +130,20 @@ struct row_scan_kernel {
     for (index_t k = 0; k < columns; ++k) {
       so_far = op(so_far, static_cast<running>(row[k]));
       out[k * target.step] = convert_op<result_type>{}(static_cast<value_type>(so_far));
+    }
+  }
+
+  TOPOS_HOST_BRANCH
+  template <class Team>
+  KOKKOS_FUNCTION total_type total_of(const Team& team, index_t r, index_t chunk) const {
+    if constexpr (!Team::on_host && std::same_as<total_type, running>) {
+      const index_t c = chunk * map_chunk;
+      const index_t n = columns - c < map_chunk ? columns - c : map_chunk;
+      return device_rows::combine_row(
+          team, op, rows.row(r), c, n,
+          [](const value_type& value, index_t) { return static_cast<running>(value); });
+    } else {
+      return scan(team, r, chunk, neutral, false);
     }
   }
 
@@ -190,45 +207,37 @@ struct row_scan_kernel {
       host_rows::assign(out, target.step, make_row(convert_op<result_type>{}, row), 0, n);
       return total;
     } else {
-      auto* starts = static_cast<total_type*>(team.scratch());
-      const index_t segments = device_segments;  // ranges take it by reference
-      const index_t length = (n + segments - 1) / segments;
+      // In the team's memory, to and from which neighbours go together.
+      auto* const room = static_cast<total_type*>(team.scratch());
+      auto* const values = reinterpret_cast<running*>(room + device_rows::most_threads);
       const auto row = rows.row(r);
+      const index_t length = (n + team.threads() - 1) / team.threads();
+      const index_t first = team.rank() * length;
+      const index_t last = first + length < n ? first + length : n;
       team.barrier();
-      Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), segments), [&](index_t s) {
-        total_type total = neutral;
-        const index_t last = (s + 1) * length < n ? (s + 1) * length : n;
-        for (index_t k = s * length; k < last; ++k) {
-          kept::add(op, total, static_cast<running>(row[c + k]));
-        }
-        starts[s] = total;
-      });
+      for (index_t k = team.rank(); k < n; k += team.threads())
+        values[place_of(k)] = static_cast<running>(row[c + k]);
       team.barrier();
-      total_type total = neutral;
-      for (index_t s = 0; s < segments; ++s) total = kept::join(op, total, starts[s]);
-      if (!writes) return total;
+      total_type mine = neutral;
+      for (index_t k = first; k < last; ++k) kept::add(op, mine, values[place_of(k)]);
+      const auto found = device_rows::scan_threads(team, mine, room, neutral, joins());
+      if (!writes) return found.all;
+      running so_far = kept::value(kept::join(op, start, found.before));
+      for (index_t k = first; k < last; ++k) {
+        running& value = values[place_of(k)];
+        so_far = op(so_far, value);
+        value = so_far;
+      }
       team.barrier();
-      Kokkos::single(Kokkos::PerTeam(team.member()), [&] {
-        total_type so_far = start;
-        for (index_t s = 0; s < segments; ++s) {
-          const total_type of_segment = starts[s];
-          starts[s] = so_far;
-          so_far = kept::join(op, so_far, of_segment);
-        }
-      });
-      team.barrier();
-      Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), segments), [&](index_t s) {
-        running so_far = kept::value(starts[s]);
-        const index_t last = (s + 1) * length < n ? (s + 1) * length : n;
-        for (index_t k = s * length; k < last; ++k) {
-          so_far = op(so_far, static_cast<running>(row[c + k]));
-          out[k * target.step] = convert_op<result_type>{}(so_far);
-        }
-      });
-      team.barrier();
-      return total;
+      for (index_t k = team.rank(); k < n; k += team.threads())
+        out[k * target.step] = convert_op<result_type>{}(values[place_of(k)]);
+      return found.all;
     }
   }
+
+  // Where value k of a chunk lies in a team's memory: apart from those that other threads ask for
+  // at the same time, in another bank.
+  [[nodiscard]] static constexpr KOKKOS_FUNCTION index_t place_of(index_t k) { return k + k / 16; }
 };
 
 /// The widest panel of columns that is scanned at once.
@@ -284,17 +293,26 @@ struct column_scan_kernel {
                           past - c);
       }
     } else {
-      Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), c, past), [&](index_t j) {
-        running so_far{};
-        for (index_t n = 0; n < length; ++n) {
-          const index_t r = first + n * inner;
-          const auto value = static_cast<running>(rows.row(r)[j]);
-          so_far = n == 0 ? value : op(so_far, value);
-          target.elements.data[target.start(r) + j * target.step] =
-              convert_op<result_type>{}(so_far);
-        }
-      });
+      for (index_t j = c + team.rank(); j < past; j += team.threads()) scan_column(first, j);
       team.barrier();
+    }
+  }
+
+ private:
+  // On a device: some are asked for at once, so that the thread does not wait for each.
+  KOKKOS_FUNCTION void scan_column(index_t first, index_t j) const {
+    constexpr index_t some = 8;
+    running so_far{};
+    for (index_t n = 0; n < length; n += some) {
+      running values[some];
+      for (index_t k = 0; k < some; ++k) {
+        if (n + k < length) values[k] = static_cast<running>(rows.row(first + (n + k) * inner)[j]);
+      }
+      for (index_t k = 0; k < some && n + k < length; ++k) {
+        so_far = n + k == 0 ? values[k] : op(so_far, values[k]);
+        target.elements.data[target.start(first + (n + k) * inner) + j * target.step] =
+            convert_op<result_type>{}(so_far);
+      }
     }
   }
 };

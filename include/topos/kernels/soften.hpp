@@ -173,18 +173,10 @@ struct soften_kernel {
     }
   }
 
-  TOPOS_HOST_BRANCH
   template <class Team, class Row>
   KOKKOS_FUNCTION void put(const Team& team, index_t r, const Row& row) const {
-    auto* to = target.elements.data + target.start(r);
-    const auto narrow = narrowed<result_type>(row);
-    if constexpr (Team::on_host) {
-      host_rows::assign(to, target.step, narrow, 0, columns);
-    } else {
-      Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), columns),
-                           [&](index_t j) { to[j * target.step] = narrow[j]; });
-      team.barrier();
-    }
+    assign(team, target.elements.data + target.start(r), target.step, narrowed<result_type>(row), 0,
+           columns);
   }
 };
 

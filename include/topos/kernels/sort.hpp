@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <topos/core/promotion.hpp>
+#include <topos/kernels/detail/digit_table.hpp>
 #include <topos/kernels/map.hpp>
 
 namespace topos::detail {
@@ -99,14 +100,6 @@ struct from_sort_key : quick {
   static constexpr key top = static_cast<key>(key(1) << (8 * sizeof(T) - 1));
 };
 
-/// Values that a digit has.
-inline constexpr index_t digits = 256;
-
-template <class Key>
-KOKKOS_FUNCTION index_t digit_of(const Key& k, int pass) {
-  return static_cast<index_t>((k >> (8 * static_cast<unsigned>(pass))) & Key(digits - 1));
-}
-
 /// Keys and the numbers that move with them.
 template <class Key, class Number>
 struct keyed {
@@ -114,84 +107,68 @@ struct keyed {
   Number* numbers;
 };
 
-/// Counts the digits of n keys into counts[digit * stride].
+/// Counts the digits of n keys into counts[digit * stride]. `room` is digit_bytes on a device.
 TOPOS_HOST_BRANCH
 template <class Team, class Key>
 KOKKOS_FUNCTION void count_digits(const Team& team, const Key* keys, index_t n, int pass,
-                                  index_t* counts, index_t stride) {
+                                  index_t* counts, index_t stride, void* room) {
   if constexpr (Team::on_host) {
     index_t own[digits] = {};
     for (index_t j = 0; j < n; ++j) ++own[digit_of(keys[j], pass)];
     for (index_t d = 0; d < digits; ++d) counts[d * stride] = own[d];
   } else {
-    // A thread for each digit: all read the same key at once.
-    const index_t all = digits;
-    Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), all), [&](index_t d) {
-      index_t count = 0;
-      for (index_t j = 0; j < n; ++j) count += digit_of(keys[j], pass) == d ? 1 : 0;
-      counts[d * stride] = count;
-    });
+    const device_rows::digit_table<Team, Key> table(team, keys, n, pass, room);
+    for (index_t d = team.rank(); d < digits; d += team.threads())
+      counts[d * stride] = table.total(d);
     team.barrier();
   }
 }
 
-/// Moves n keys, in order, to to[starts[digit * stride]] and on.
+/// Moves n keys, in order, to to[start_of(digit)] and on. `room` is digit_bytes on a device.
 TOPOS_HOST_BRANCH
-template <class Team, class Key, class Number>
+template <class Team, class Key, class Number, class Start>
 KOKKOS_FUNCTION void move_by_digits(const Team& team, const keyed<Key, Number>& from,
                                     const keyed<Key, Number>& to, index_t n, int pass,
-                                    const index_t* starts, index_t stride) {
+                                    const Start& start_of, void* room) {
   const auto put = [&](index_t j, index_t at) {
     to.keys[at] = from.keys[j];
     if (to.numbers != nullptr) to.numbers[at] = from.numbers[j];
   };
   if constexpr (Team::on_host) {
     index_t own[digits];
-    for (index_t d = 0; d < digits; ++d) own[d] = starts[d * stride];
+    for (index_t d = 0; d < digits; ++d) own[d] = start_of(d);
     for (index_t j = 0; j < n; ++j) put(j, own[digit_of(from.keys[j], pass)]++);
   } else {
-    const index_t all = digits;
-    Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), all), [&](index_t d) {
-      index_t at = starts[d * stride];
-      for (index_t j = 0; j < n; ++j) {
-        if (digit_of(from.keys[j], pass) == d) put(j, at++);
-      }
-    });
-    team.barrier();
+    const device_rows::digit_table<Team, Key> table(team, from.keys, n, pass, room);
+    for (index_t d = team.rank(); d < digits; d += team.threads()) table.begin(d, start_of(d));
+    table.place(put);
   }
 }
 
-/// counts[i] becomes the sum of those before it. `totals` is room for `digits` of a device's: each
-/// of so many threads adds up a part.
+/// counts[i] becomes the sum of those before it; returns that of all. `room` is digit_bytes on a
+/// device.
 TOPOS_HOST_BRANCH
 template <class Team>
-KOKKOS_FUNCTION void add_up_counts(const Team& team, index_t* counts, index_t n, index_t* totals) {
-  const auto run = [](index_t* from, index_t past, index_t total) {
-    for (index_t i = 0; i < past; ++i) {
-      const index_t count = from[i];
-      from[i] = total;
+KOKKOS_FUNCTION index_t add_up_counts(const Team& team, index_t* counts, index_t n, void* room) {
+  index_t total = 0;
+  if constexpr (Team::on_host) {
+    for (index_t i = 0; i < n; ++i) {
+      const index_t count = counts[i];
+      counts[i] = total;
       total += count;
     }
-  };
-  if constexpr (Team::on_host) {
-    run(counts, n, 0);
   } else {
-    const index_t parts = digits;
-    const index_t length = (n + parts - 1) / parts;
-    const auto last = [&](index_t p) { return (p + 1) * length < n ? (p + 1) * length : n; };
-    Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), parts), [&](index_t p) {
-      index_t total = 0;
-      for (index_t i = p * length; i < last(p); ++i) total += counts[i];
-      totals[p] = total;
-    });
-    team.barrier();
-    Kokkos::single(Kokkos::PerTeam(team.member()), [&] { run(totals, parts, 0); });
-    team.barrier();
-    Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), parts), [&](index_t p) {
-      run(counts + p * length, last(p) - p * length, totals[p]);
-    });
-    team.barrier();
+    const auto add = [](index_t a, index_t b) { return a + b; };
+    for (index_t first = 0; first < n; first += team.threads()) {
+      const index_t i = first + team.rank();
+      const index_t count = i < n ? counts[i] : 0;
+      const auto found =
+          device_rows::scan_threads(team, count, static_cast<index_t*>(room), index_t{0}, add);
+      if (i < n) counts[i] = total + found.before;
+      total += found.all;
+    }
   }
+  return total;
 }
 
 /// As many keys are sorted by insertion, at most.
@@ -214,22 +191,23 @@ void sort_few(const keyed<Key, Number>& all, index_t n) {
 }
 
 /// Sorts n keys by one team; they end where they began. `spare` is as much room, `counts` room for
-/// two counts of each digit.
+/// a count of each digit, and `room` digit_bytes of memory on a device.
 TOPOS_HOST_BRANCH
 template <class Team, class Key, class Number>
 KOKKOS_FUNCTION void sort_keys(const Team& team, keyed<Key, Number> all, keyed<Key, Number> spare,
-                               index_t n, index_t* counts) {
+                               index_t n, index_t* counts, void* room) {
   const keyed<Key, Number> home = all;
   if constexpr (Team::on_host) {
     if (n <= few) return sort_few(all, n);
   }
   for (int pass = 0; pass < static_cast<int>(sizeof(Key)); ++pass) {
-    count_digits(team, all.keys, n, pass, counts, 1);
+    count_digits(team, all.keys, n, pass, counts, 1, room);
     if constexpr (Team::on_host) {
       if (counts[digit_of(all.keys[0], pass)] == n) continue;  // all alike: in order already
     }
-    add_up_counts(team, counts, digits, counts + digits);
-    move_by_digits(team, all, spare, n, pass, counts, 1);
+    add_up_counts(team, counts, digits, room);
+    move_by_digits(
+        team, all, spare, n, pass, [&](index_t d) { return counts[d]; }, room);
     const keyed<Key, Number> filled = spare;
     spare = all;
     all = filled;
@@ -241,48 +219,66 @@ KOKKOS_FUNCTION void sort_keys(const Team& team, keyed<Key, Number> all, keyed<K
   }
 }
 
-/// Bytes of scratch memory to sort n keys by one team.
+/// Bytes of scratch memory to sort n keys by one team: counts, room, and the keys twice.
 template <class Key, class Number>
 [[nodiscard]] std::size_t sort_scratch(index_t n) {
-  return static_cast<std::size_t>(2 * digits) * sizeof(index_t) +
+  return static_cast<std::size_t>(digits) * sizeof(index_t) + digit_bytes +
          static_cast<std::size_t>(2 * n) * (sizeof(Number) + sizeof(Key));
 }
 
-/// Item i counts the digits of a piece of a long row, or moves it; or adds up the counts of row i.
+/// Item i counts the digits of a piece of a long row; or adds up what the pieces of a row have of a
+/// digit; or what a row has of all; or moves a piece.
 template <class Key, class Number>
 struct digit_kernel {
-  enum class part : std::uint8_t { counts, starts, moves };
+  enum class part : std::uint8_t { counts, starts, sums, moves };
 
   keyed<Key, Number> from;
   keyed<Key, Number> to;
   index_t count;
   index_t columns;
   index_t piece;
-  index_t* counts;  // (count, digits, pieces)
+  index_t*
+      counts;  // (count, digits, pieces), and behind these those of whole rows, (count, digits)
   int pass;
   part what;
 
   [[nodiscard]] KOKKOS_FUNCTION index_t across() const { return (columns + piece - 1) / piece; }
-  [[nodiscard]] index_t items() const { return what == part::starts ? count : count * across(); }
+  [[nodiscard]] index_t items() const {
+    return what == part::starts ? count * digits : what == part::sums ? count : count * across();
+  }
+  [[nodiscard]] index_t cost() const {
+    return what == part::starts ? across() : what == part::sums ? digits : std::min(piece, columns);
+  }
 
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team& team, index_t i) const {
-    if (what == part::starts)
-      return add_up_counts(team, counts + i * digits * across(), digits * across(),
-                           static_cast<index_t*>(team.scratch()));
-    const index_t r = i / across();
-    const index_t p = i % across();
+    index_t* const sums = counts + count * digits * across();
+    if (what == part::starts) {
+      const index_t sum = add_up_counts(team, counts + i * across(), across(), team.scratch());
+      if (team.rank() == 0) sums[i] = sum;
+    } else if (what == part::sums) {
+      add_up_counts(team, sums + i * digits, digits, team.scratch());
+    } else {
+      work_on_piece(team, i / across(), i % across(), sums);
+    }
+  }
+
+ private:
+  template <class Team>
+  KOKKOS_FUNCTION void work_on_piece(const Team& team, index_t r, index_t p,
+                                     const index_t* sums) const {
     const index_t first = r * columns + p * piece;
     const index_t n = (p + 1) * piece < columns ? piece : columns - p * piece;
     index_t* own = counts + r * digits * across() + p;
     if (what == part::counts) {
-      count_digits(team, from.keys + first, n, pass, own, across());
+      count_digits(team, from.keys + first, n, pass, own, across(), team.scratch());
     } else {
       const bool numbered = from.numbers != nullptr;
       move_by_digits(
           team, keyed<Key, Number>{from.keys + first, numbered ? from.numbers + first : nullptr},
           keyed<Key, Number>{to.keys + r * columns, numbered ? to.numbers + r * columns : nullptr},
-          n, pass, own, across());
+          n, pass, [&](index_t d) { return sums[r * digits + d] + own[d * across()]; },
+          team.scratch());
     }
   }
 };
@@ -301,11 +297,9 @@ void sort_rows(const Stream& stream, keyed<Key, Number> all, keyed<Key, Number> 
   using part = typename kernel::part;
   const keyed<Key, Number> home = all;
   for (int pass = 0; pass < static_cast<int>(sizeof(Key)); ++pass) {
-    for (const part what : {part::counts, part::starts, part::moves}) {
+    for (const part what : {part::counts, part::starts, part::sums, part::moves}) {
       const kernel k{all, spare, count, columns, piece, counts, pass, what};
-      const index_t cost = what == part::starts ? digits * k.across() : std::min(piece, columns);
-      const std::size_t scratch = what == part::starts ? digits * sizeof(index_t) : 0;
-      stream.for_each("topos::sort", k.items(), cost, scratch, k);
+      stream.for_each("topos::sort", k.items(), k.cost(), digit_bytes, k);
     }
     std::swap(all, spare);
   }
@@ -317,7 +311,7 @@ void sort_rows(const Stream& stream, keyed<Key, Number> all, keyed<Key, Number> 
 
 /// How many counts sort_rows needs.
 [[nodiscard]] inline index_t sort_counts(index_t count, index_t columns, index_t piece) {
-  return count * digits * ((columns + piece - 1) / piece);
+  return count * digits * ((columns + piece - 1) / piece + 1);
 }
 
 }  // namespace topos::detail

@@ -56,6 +56,12 @@ struct integer_elements {
 
   [[nodiscard]] index_t partner() const requires(sizeof(T) == 4) { return higher.partner(); }
 
+  [[nodiscard]] KOKKOS_FUNCTION pack<T, 2> two(index_t o) const requires(sizeof(T) == 4) {
+    const auto highs = higher.two(o);
+    const auto lows = lower.two(o);
+    return {{of(highs.value[0], lows.value[0]), of(highs.value[1], lows.value[1])}};
+  }
+
   [[nodiscard]] auto paired() const requires(sizeof(T) == 4) {
     return pairs{*this, higher.paired(), lower.paired()};
   }

@@ -86,8 +86,23 @@ struct erfc_op : widening, of_reals {
   };
 TOPOS_FUNCTION(atan2)
 TOPOS_FUNCTION(copysign)
-TOPOS_FUNCTION(hypot)
 #undef TOPOS_FUNCTION
+
+struct hypot_op : widening, of_reals {
+  template <class T>
+  KOKKOS_FUNCTION T operator()(T a, T b) const {
+    const T result = Kokkos::hypot(a, b);
+    // CUDA's is infinite where it is to be the largest number.
+    KOKKOS_IF_ON_DEVICE(
+        (if (Kokkos::isinf(result) && Kokkos::isfinite(a) && Kokkos::isfinite(b)) return 2 *
+             Kokkos::hypot(a / 2, b / 2);))
+    return result;
+  }
+  template <floating_lanes B>
+  B lanes(const B& a, const B& b) const {
+    return lane::hypot(a, b);
+  }
+};
 
 struct fmod_op : widening, of_reals {
   template <class T>

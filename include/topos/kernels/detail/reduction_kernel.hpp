@@ -50,24 +50,25 @@ struct reduction_kernel : reduction_pieces {
         finish(last) {}
 
   /// Sets how groups are cut into pieces; what goes down the columns takes as many of them as it
-  /// can for `threads` to have some pieces each. That changes no bits.
-  void cut(bool crossing, int threads) {
+  /// can for `threads` of the host to have some pieces each. That changes no bits.
+  void cut(bool crossing, bool on_device, int threads) {
+    const index_t most = on_device ? device_piece() : map_chunk;
     piece_rows = 1;
-    piece_columns = map_chunk;
+    piece_columns = most;
     if (!by_rows) {
       // Of few columns more rows, on the host.
       piece_rows = threads > 0 && columns < host_rows::narrow_columns
                        ? std::max(rows_of_piece, map_chunk / std::max<index_t>(columns, 1))
                        : rows_of_piece;
-      piece_columns = columns_of_piece;
-      const index_t most = host_rows::most_columns<Op, Rows, value_type>();
-      while (threads > 0 && piece_columns < most && count_down() >= 12 * threads)
+      piece_columns = on_device ? device_columns : columns_of_piece;
+      const index_t most_columns = host_rows::most_columns<Op, Rows, value_type>();
+      while (threads > 0 && piece_columns < most_columns && count_down() >= 12 * threads)
         piece_columns *= 2;
     } else if (crossing && reduced > 1) {
       piece_rows = piece_columns = 64;
-    } else if (columns < map_chunk) {
+    } else if (columns < most) {
       piece_columns = columns;
-      piece_rows = map_chunk / columns;
+      piece_rows = most / columns;
     }
     whole = pieces() == 1;
   }
@@ -151,15 +152,17 @@ struct reduction_kernel : reduction_pieces {
       for (; first < last; ++first) write(first, piece(team, first, 0));
     } else if (reduced * columns > 64) {
       // A warp for each.
-      Kokkos::parallel_for(Kokkos::TeamThreadRange(team.member(), first, last), [&](index_t o) {
+      for (index_t o = first + team.warp(); o < last; o += team.warps()) {
         const piece_values values = values_of(o, 0);
-        write(o, device_rows::combine_by_warp<is_quick>(team, op, values.all.size, values));
-      });
+        const value_type value =
+            device_rows::combine_by_warp<is_quick>(team, op, values.all.size, values);
+        if (team.lane() == 0) write(o, value);
+      }
     } else {
-      Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), first, last), [&](index_t o) {
+      for (index_t o = first + team.rank(); o < last; o += team.threads()) {
         const piece_values values = values_of(o, 0);
         write(o, device_rows::combine_alone(op, values.all.size, values));
-      });
+      }
     }
   }
 
@@ -169,6 +172,9 @@ struct reduction_kernel : reduction_pieces {
     if constexpr (Team::on_host) {
       return combined(op, rows, output, p);
     } else {
+      const range of = piece_of(p);
+      if (of.past_r - of.r == 1)
+        return reduce(team, op, rows.row(output * reduced + of.r), of.c, of.past_c);
       const piece_values values = values_of(output, p);
       const value_type value = device_rows::combine<is_quick>(team, op, values.all.size, values);
       team.barrier();
@@ -232,15 +238,15 @@ struct reduction_kernel : reduction_pieces {
         std::copy_n(values, of.past_c - of.c, partial + of.c);
       }
     } else {
-      Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), of.c, of.past_c), [&](index_t j) {
+      for (index_t j = of.c + team.rank(); j < of.past_c; j += team.threads()) {
         const value_type value = device_rows::combine_alone(
-            op, count, [&](index_t n) { return rows.row(r + n * inner)[j]; });
+            op, count, [&](index_t n) { return value_type(rows.row(r + n * inner)[j]); });
         if (whole) {
           to[j * target.step] = finish(value);
         } else {
           partial[j] = value;
         }
-      });
+      }
       team.barrier();
     }
   }

@@ -21,6 +21,9 @@ struct reduction_pieces {
   index_t piece_rows = 1;
   index_t piece_columns = 1;
 
+  /// Columns of a piece that goes down them on a device: one for each thread of a team.
+  static constexpr index_t device_columns = 256;
+
   /// Rows [r, past_r) of a group, and columns [c, past_c) of each.
   struct range {
     index_t r;
@@ -83,6 +86,14 @@ struct reduction_pieces {
     const index_t t = i / pieces_across() % inner;
     return {range_at(block, i % pieces_across()), group, t,
             ((group * pieces_down() + block) * inner + t) * columns};
+  }
+  /// Elements of a piece of an output by rows on a device: so many that the results of pieces are
+  /// few, and so few that there are pieces for all of its teams.
+  [[nodiscard]] index_t device_piece() const {
+    constexpr index_t least = 4096;
+    index_t size = least;
+    while (size < 8 * least && outer * ((reduced * columns + size - 1) / size) > least) size *= 2;
+    return size;
   }
   /// How many those are.
   [[nodiscard]] index_t count_down() const {

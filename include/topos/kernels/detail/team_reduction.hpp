@@ -3,114 +3,140 @@
 
 /// What the threads of a device's team combine.
 
-#include <topos/backend/backend.hpp>
+#include <cstdint>
 #include <topos/core/config.hpp>
+#include <topos/expr/memory_elements.hpp>
+#include <type_traits>
 
-namespace topos::detail {
-
-/// What a thread of a device's team has combined so far, perhaps nothing.
-template <class T>
-struct partial_result {
-  T value;
-  bool some;
-};
-
-/// Kokkos' reducer for an operation that need not have a neutral element.
-template <class T, class Op>
-class partial_reducer {
- public:
-  using reducer = partial_reducer;
-  using value_type = partial_result<T>;
-  using result_view_type = Kokkos::View<value_type, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>;
-
-  KOKKOS_FUNCTION partial_reducer(const Op& op, value_type* result) : op_(op), result_(result) {}
-  KOKKOS_FUNCTION void join(value_type& into, const value_type& from) const {
-    if (!from.some) return;
-    into.value = into.some ? op_(into.value, from.value) : from.value;
-    into.some = true;
-  }
-  KOKKOS_FUNCTION void init(value_type& value) const { value = {T{}, false}; }
-  KOKKOS_FUNCTION value_type& reference() const { return *result_; }
-
- private:
-  Op op_;
-  value_type* result_;
-};
-
-namespace device_rows {
+namespace topos::detail::device_rows {
 
 /// Fewer values than this one warp combines, and all warps of a team do the same. How many those
 /// are depends on what else the team does, and the order of what is combined must not.
 inline constexpr index_t for_one_warp = 512;
 
-/// What a thread asks for at once, of n values: of quick ones four, since it would wait for each
-/// that it asked for alone. What takes long to compute is there once in the code of a thread.
+/// What a thread asks for at once: of quick values four, since it would wait for each that it asked
+/// for alone. What takes long to compute is there once in the code of a thread.
 template <bool Quick>
-KOKKOS_FUNCTION index_t groups_of(index_t n) {
-  return Quick ? (n + 3) / 4 : n;
-}
+inline constexpr int at_once = Quick ? 4 : 1;
 
-/// get(0) to get(n - 1), of which there is one at least, combined by those over whom the groups are
-/// spread.
-template <bool Quick, class Groups, class Op, class Get>
-KOKKOS_FUNCTION auto combine_over(const Groups& groups, const Op& op, index_t n, const Get& get) {
-  using T = decltype(get(n));
-  partial_result<T> result{};
-  const auto add = [&](const T& value, partial_result<T>& so_far) {
-    so_far.value = so_far.some ? T(op(so_far.value, value)) : value;
-    so_far.some = true;
-  };
-  const auto add_one = [&](index_t i, partial_result<T>& so_far) { add(get(i), so_far); };
-  const auto add_four = [&](index_t group, partial_result<T>& so_far) {
-    index_t i = 4 * group;
-    if (i + 4 <= n) {
-      const T a = get(i);
-      const T b = get(i + 1);
-      const T c = get(i + 2);
-      const T d = get(i + 3);
-      add(T(op(T(op(a, b)), T(op(c, d)))), so_far);
-    } else {
-      for (; i < n; ++i) add(get(i), so_far);
-    }
-  };
-  const partial_reducer<T, Op> reducer(op, &result);
-  if constexpr (Quick)
-    Kokkos::parallel_reduce(groups, add_four, reducer);
-  else
-    Kokkos::parallel_reduce(groups, add_one, reducer);
-  return result.value;
-}
-
-/// The same by one thread: in chains of eight, so that the error of a sum grows with those.
-template <class Op, class Get>
-KOKKOS_FUNCTION auto combine_alone(const Op& op, index_t n, const Get& get) {
-  using T = decltype(get(n));
-  const index_t length = 8;
-  T result{};
-  for (index_t first = 0; first < n; first += length) {
-    const index_t past = first + length < n ? first + length : n;
-    T chain = get(first);
-    for (index_t i = first + 1; i < past; ++i) chain = op(chain, get(i));
-    result = first == 0 ? chain : T(op(result, chain));
+/// Some values combined as a tree.
+template <class Op, class T, int N>
+KOKKOS_FUNCTION T fold(const Op& op, T (&values)[N]) {
+  for (int step = 1; step < N; step *= 2) {
+    for (int k = 0; k + step < N; k += 2 * step)
+      values[k] = static_cast<T>(op(values[k], values[k + step]));
   }
+  return values[0];
+}
+
+/// An operation on what one thread combines, whose operands come in their order.
+template <class Op>
+KOKKOS_FUNCTION auto in_order(const Op& op) {
+  if constexpr (requires { op.in_order(); })
+    return op.in_order();
+  else
+    return op;
+}
+
+/// What make(load(i), i) gives of first, first + step, ... before n, of which there is one at
+/// least, combined by one thread. It counts by 32 bits: more takes a GPU longer, and what one team
+/// combines are fewer.
+template <int AtOnce, class Op, class Load, class Make>
+KOKKOS_FUNCTION auto combine_every(const Op& given, int first, int step, index_t n,
+                                   const Load& load, const Make& make) {
+  using T = std::decay_t<decltype(make(load(n), n))>;
+  const auto op = in_order(given);
+  const auto past = static_cast<std::uint32_t>(n);
+  const auto apart = static_cast<std::uint32_t>(step);
+  T result{};
+  bool some = false;
+  const auto add = [&](const T& value) {
+    result = some ? static_cast<T>(op(result, value)) : value;
+    some = true;
+  };
+  auto i = static_cast<std::uint32_t>(first);
+  if constexpr (AtOnce > 1) {
+    for (; i + (AtOnce - 1) * apart < past; i += AtOnce * apart) {
+      std::decay_t<decltype(load(n))> loaded[AtOnce];
+      for (int k = 0; k < AtOnce; ++k) loaded[k] = load(i + k * apart);
+      T values[AtOnce];
+      for (int k = 0; k < AtOnce; ++k) values[k] = make(loaded[k], i + k * apart);
+      add(fold(op, values));
+    }
+  }
+  for (; i < past; i += apart) add(make(load(i), i));
   return result;
 }
 
-/// The same by one warp, of fewer values than `for_one_warp`.
+/// The same of get(first), get(first + step), ...
+template <int AtOnce, class Op, class Get>
+KOKKOS_FUNCTION auto combine_every(const Op& op, int first, int step, index_t n, const Get& get) {
+  using T = std::decay_t<decltype(get(n))>;
+  return combine_every<AtOnce>(op, first, step, n, get, [](const T& x, index_t) { return x; });
+}
+
+/// The same of get(0) to get(n - 1): eight at a time, so that the error of a sum grows with those.
+template <class Op, class Get>
+KOKKOS_FUNCTION auto combine_alone(const Op& op, index_t n, const Get& get) {
+  return combine_every<8>(op, 0, 1, n, get);
+}
+
+/// The same by one warp, of fewer values than `for_one_warp`; lane 0 gets the result.
 template <bool Quick, class Team, class Op, class Get>
 KOKKOS_FUNCTION auto combine_by_warp(const Team& team, const Op& op, index_t n, const Get& get) {
-  return combine_over<Quick>(Kokkos::ThreadVectorRange(team.member(), groups_of<Quick>(n)), op, n,
-                             get);
+  using T = std::decay_t<decltype(get(n))>;
+  T mine{};
+  if (team.lane() < n) mine = combine_every<at_once<Quick>>(op, team.lane(), Team::lanes, n, get);
+  return team.combine_lanes(mine, n < Team::lanes ? static_cast<int>(n) : Team::lanes, op);
 }
 
 /// The same by a team, in an order that depends on n alone; every thread of the team gets the
 /// result, perhaps before others of them have called `get`.
 template <bool Quick, class Team, class Op, class Get>
 KOKKOS_FUNCTION auto combine(const Team& team, const Op& op, index_t n, const Get& get) {
-  if (n < for_one_warp) return combine_by_warp<Quick>(team, op, n, get);
-  return combine_over<Quick>(Kokkos::TeamVectorRange(team.member(), groups_of<Quick>(n)), op, n,
-                             get);
+  using T = std::decay_t<decltype(get(n))>;
+  if (n < for_one_warp) return team.of_lane_0(T(combine_by_warp<Quick>(team, op, n, get)));
+  return team.combine(T(combine_every<at_once<Quick>>(op, team.rank(), team.threads(), n, get)),
+                      op);
 }
 
-}  // namespace device_rows
-}  // namespace topos::detail
+/// The same of elements [first, first + n) of a row, as make(element, number) makes values of them.
+/// A thread takes neighbours of 16 bytes, at once where they lie so.
+template <class Team, class Op, class Row, class Make>
+KOKKOS_FUNCTION auto combine_row(const Team& team, const Op& op, const Row& row, index_t first,
+                                 index_t n, const Make& make) {
+  constexpr int size = pack_size<typename Row::value_type>;
+  const auto each = [&](index_t i) { return make(row[first + i], i); };
+  if (size == 1 || n < for_one_warp || n < size * team.threads())
+    return combine<Row::is_quick>(team, op, n, each);
+  using T = std::decay_t<decltype(each(n))>;
+  using elements = pack<typename Row::value_type, size>;
+  const auto of_packs = [&](const auto& pack_at) {
+    return combine_every<at_once<Row::is_quick>>(
+        op, team.rank(), team.threads(), n / size,
+        [&](index_t i) { return pack_at(first + i * size); },
+        [&](const elements& loaded, index_t i) {
+          T values[size];
+          for (int k = 0; k < size; ++k) values[k] = make(loaded.value[k], i * size + k);
+          return fold(in_order(op), values);
+        });
+  };
+  const auto packed = [&] {
+    if (row.is_dense()) {
+      const auto dense = row.dense();
+      if (dense.template packs<size>(first))
+        return of_packs([&](index_t j) { return dense.template packed<size>(j); });
+    }
+    return of_packs([&](index_t j) {
+      elements loaded;
+      for (int k = 0; k < size; ++k) loaded.value[k] = row[j + k];
+      return loaded;
+    });
+  };
+  T mine = packed();
+  for (index_t rest = n / size * size + team.rank(); rest < n; rest += team.threads())
+    mine = static_cast<T>(op(mine, each(rest)));
+  return team.combine(mine, op);
+}
+
+}  // namespace topos::detail::device_rows

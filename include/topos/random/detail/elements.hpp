@@ -7,11 +7,14 @@
 #include <cstdint>
 #include <topos/core/config.hpp>
 #include <topos/expr/lanes.hpp>
+#include <topos/expr/memory_elements.hpp>
 #include <topos/random/detail/words.hpp>
 #include <topos/random/key.hpp>
 #include <type_traits>
 
 namespace topos::random::detail {
+
+using topos::detail::pack;
 
 /// Random bits of an unsigned type, numbered as jax.random.bits numbers them.
 template <class Word>
@@ -92,6 +95,12 @@ struct bit_elements {
   /// What makes, of o, the lanes from o and from o + partner() on.
   [[nodiscard]] pairs_type paired() const requires(has_pairs) { return pairs_type::of(from); }
 
+  /// Elements o and o + partner(), where those are no neighbours.
+  [[nodiscard]] KOKKOS_FUNCTION pack<Word, 2> two(index_t o) const requires(width == 32) {
+    const auto both = from.block(static_cast<std::uint64_t>(o));
+    return {{both.first, both.second}};
+  }
+
  private:
   [[nodiscard]] static constexpr std::uint64_t count_of(std::uint64_t size) {
     if (width == 64) return 2 * size;
@@ -142,6 +151,15 @@ struct mapped_elements {
 
   [[nodiscard]] index_t partner() const requires(Function::has_lanes&& Bits::has_pairs) {
     return bits.partner();
+  }
+
+  [[nodiscard]] KOKKOS_FUNCTION pack<value_type, 2> two(index_t o) const requires
+      requires(const Bits& b) {
+    b.two(o);
+  }
+  {
+    const auto both = bits.two(o);
+    return {{function(both.value[0]), function(both.value[1])}};
   }
 
   [[nodiscard]] auto paired() const requires(Function::has_lanes&& Bits::has_pairs) {

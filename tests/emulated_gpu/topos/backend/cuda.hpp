@@ -171,16 +171,54 @@ void single(const emulated::one_thread& of, const Function& function) {
 
 namespace topos::backend {
 
-/// The threads of one block at work on one item of a launch: what a kernel sees as its team.
+/// The threads of one block at work on one item of a launch: what a kernel sees as its team. Where
+/// it asks for threads by number, each warp is one.
 class device_team {
  public:
   static constexpr bool on_host = false;
+  static constexpr int lanes = 1;
 
   device_team(const emulated::member& m, void* scratch) : member_(m), scratch_(scratch) {}
 
   [[nodiscard]] const emulated::member& member() const { return member_; }
   [[nodiscard]] void* scratch() const { return scratch_; }
+  [[nodiscard]] int warps() const { return member_.all().warps(); }
+  [[nodiscard]] int warp() const { return member_.warp(); }
+  [[nodiscard]] int lane() const { return 0; }
+  [[nodiscard]] int threads() const { return warps(); }
+  [[nodiscard]] int rank() const { return warp(); }
   void barrier() const { member_.team_barrier(); }
+  void warp_barrier() const {}
+
+  struct equals {
+    int before;
+    int all;
+  };
+  [[nodiscard]] equals equal_lanes(unsigned /*value*/) const { return {0, 1}; }
+
+  template <class T, class Op>
+  [[nodiscard]] T combine_lanes(T value, int /*count*/, const Op& /*op*/) const {
+    return value;
+  }
+  template <class T>
+  [[nodiscard]] T of_lane_0(const T& value) const {
+    return value;
+  }
+  template <class T, class Op>
+  [[nodiscard]] T combine(T value, const Op& op) const {
+    static_assert(sizeof(T) <= emulated::block::slot_bytes);
+    static_assert(std::is_trivially_copyable_v<T>);
+    emulated::block& all = member_.all();
+    all.wait();
+    std::memcpy(all.slot(warp()), &value, sizeof(T));
+    all.wait();
+    for (int w = 0; w < warps(); ++w) {
+      T of_warp;
+      std::memcpy(&of_warp, all.slot(w), sizeof(T));
+      value = w == 0 ? of_warp : static_cast<T>(op(value, of_warp));
+    }
+    return value;
+  }
 
  private:
   const emulated::member& member_;

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What a kernel sees of a CUDA GPU: the threads of a block.
+
+#include <cstring>
+#include <topos/core/config.hpp>
+
+#if TOPOS_HAS_CUDA
+
+namespace topos::backend {
+
+/// What a lane of the warp has.
+template <class T>
+KOKKOS_FUNCTION T of_lane(const T& value, int lane) {
+  T other = value;
+  KOKKOS_IF_ON_DEVICE((unsigned words[(sizeof(T) + 3) / 4] = {}; memcpy(words, &value, sizeof(T));
+                       for (unsigned& word
+                            : words) word = __shfl_sync(~0U, word, lane);
+                       memcpy(&other, words, sizeof(T));))
+  return other;
+}
+
+/// The threads of one block at work on one item of a launch: what a kernel sees as its team. They
+/// are numbered warp by warp.
+template <class Member>
+class device_team {
+ public:
+  static constexpr bool on_host = false;
+
+  /// Threads that run in step.
+  static constexpr int lanes = 32;
+
+  KOKKOS_FUNCTION device_team(const Member& member, void* scratch)
+      : member_(member), scratch_(scratch) {}
+
+  /// Kokkos' own handle, for its nested policies.
+  [[nodiscard]] KOKKOS_FUNCTION const Member& member() const { return member_; }
+
+  /// Memory that the whole team shares, as large as the launch asked for.
+  [[nodiscard]] KOKKOS_FUNCTION void* scratch() const { return scratch_; }
+
+  /// The warps of the team, this thread's, and the thread's number in that.
+  [[nodiscard]] KOKKOS_FUNCTION int warps() const { return member_.team_size(); }
+  [[nodiscard]] KOKKOS_FUNCTION int warp() const { return member_.team_rank(); }
+  [[nodiscard]] KOKKOS_FUNCTION int lane() const {
+    KOKKOS_IF_ON_DEVICE((return static_cast<int>(threadIdx.x);))
+    KOKKOS_IF_ON_HOST((return 0;))
+  }
+
+  /// The threads of the team, and this one's number.
+  [[nodiscard]] KOKKOS_FUNCTION int threads() const { return warps() * lanes; }
+  [[nodiscard]] KOKKOS_FUNCTION int rank() const { return warp() * lanes + lane(); }
+
+  /// All that the team wrote is visible to the team.
+  KOKKOS_FUNCTION void barrier() const { member_.team_barrier(); }
+
+  /// The values of the first `count` lanes, combined in their order as a tree; for lane 0. All
+  /// lanes of the warp call it.
+  template <class T, class Op>
+  [[nodiscard]] KOKKOS_FUNCTION T combine_lanes(T value, int count, const Op& op) const {
+    for (int step = 1; step < lanes; step *= 2) {
+      const T other = of_lane(value, lane() + step);
+      if (lane() + step < count) value = static_cast<T>(op(value, other));
+    }
+    return value;
+  }
+
+  /// How many lanes of the warp have this one's value, and how many of those come before it. All
+  /// lanes call it.
+  struct equals {
+    int before;
+    int all;
+  };
+  [[nodiscard]] KOKKOS_FUNCTION equals equal_lanes(unsigned value) const {
+    equals found{0, 1};
+    KOKKOS_IF_ON_DEVICE((const unsigned same = __match_any_sync(~0U, value);
+                         found = {__popc(same & ((1U << lane()) - 1)), __popc(same)};))
+    static_cast<void>(value);
+    return found;
+  }
+
+  /// All that a warp wrote is visible to the warp.
+  KOKKOS_FUNCTION void warp_barrier() const { KOKKOS_IF_ON_DEVICE((__syncwarp();)) }
+
+  /// The value of lane 0, for all lanes of the warp, all of which call it.
+  template <class T>
+  [[nodiscard]] KOKKOS_FUNCTION T of_lane_0(const T& value) const {
+    return of_lane(value, 0);
+  }
+
+  /// The values of all threads, combined in their order; for each of them. All threads call it.
+  template <class T, class Op>
+  [[nodiscard]] KOKKOS_FUNCTION T combine(T value, const Op& op) const {
+    value = combine_lanes(value, lanes, op);
+    KOKKOS_IF_ON_DEVICE(
+        (__shared__ alignas(16) unsigned char memory[lanes * sizeof(T)];
+         T* const of_warps = reinterpret_cast<T*>(memory); barrier();  // what was there was read
+         if (lane() == 0) of_warps[warp()] = value; barrier(); value = of_warps[0];
+         for (int w = 1; w < warps(); ++w) value = static_cast<T>(op(value, of_warps[w]));))
+    return value;
+  }
+
+ private:
+  const Member& member_;
+  void* scratch_;
+};
+
+}  // namespace topos::backend
+
+#endif
