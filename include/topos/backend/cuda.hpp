@@ -8,12 +8,13 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <topos/backend/cuda_team.hpp>
 #include <topos/backend/kind.hpp>
+#include <topos/backend/profiled_launch.hpp>
 #include <topos/core/config.hpp>
 #include <topos/core/error.hpp>
 
@@ -180,37 +181,21 @@ class cuda::event {
   cudaEvent_t native_ = nullptr;
 };
 
-/// What Kokkos launches: one block for each item from `first` on. At namespace scope, where nvcc
-/// can name it.
-template <class Kernel>
-struct cuda_item {
-  /// Where a block's scratch memory begins. Kokkos looks for that inside of what was asked for,
-  /// which begins anywhere.
-  static constexpr std::size_t alignment = 16;
-
-  Kernel kernel;
-  std::size_t scratch;
-  int level;
-  index_t first;
-  template <class Member>
-  KOKKOS_FUNCTION void operator()(const Member& member) const {
-    void* memory =
-        scratch == 0 ? nullptr : member.team_scratch(level).get_shmem_aligned(scratch, alignment);
-    kernel(device_team<Member>(member, memory), first + member.league_rank());
-  }
-};
-
 /// Launches on one CUDA stream; every launch returns at once.
 class cuda::stream {
  public:
   using backend = cuda;
 
   explicit stream(int index)
-      : index_(index), owned_(make(index)), native_(owned_.get()), space_(adopt(index, native_)) {}
+      : index_(index),
+        device_(index),
+        owned_(make(index)),
+        native_(owned_.get()),
+        space_(adopt(index, native_)) {}
 
   /// Launches on an execution-space instance of the user's, whose stream stays theirs.
   explicit stream(const execution_space& space)
-      : index_(index_of(space)), native_(space.cuda_stream()), space_(space) {}
+      : index_(index_of(space)), device_(index_), native_(space.cuda_stream()), space_(space) {}
 
   /// The execution-space instance on which a user's own kernels run.
   [[nodiscard]] const execution_space& space() const { return space_; }
@@ -239,25 +224,31 @@ class cuda::stream {
   void for_each(const char* label, index_t count, index_t cost, std::size_t scratch,
                 const Kernel& kernel) const {
     static_assert(sizeof(Kernel) <= 3800, "a CUDA kernel takes at most 4 KiB of arguments");
+    if (count == 0) return;
     const cuda_scope scope(index_);
-    // So many registers a thread that half of those that a multiprocessor has room for are there.
-    using policy = Kokkos::TeamPolicy<execution_space, Kokkos::IndexType<index_t>,
-                                      Kokkos::LaunchBounds<256, 4>>;
-    const int warps = cost >= 256 ? 8 : cost >= 64 ? 2 : 1;
-    const int level = scratch <= shared_scratch ? 0 : 1;
-    const std::size_t room = scratch == 0 ? 0 : scratch + cuda_item<Kernel>::alignment;
-    // Kokkos notes what it asks CUDA about a kernel, for each GPU, without a lock.
-    static std::mutex asking;
-    const std::lock_guard lock(asking);
+    const profiled_launch shown(label, space_);
     cudaGetLastError();  // what others left is no failure of this
-    for (index_t first = 0; first < count; first += most_blocks) {
-      const auto light = Kokkos::Experimental::require(
-          policy(space_, static_cast<int>(std::min(count - first, most_blocks)), warps, 32)
-              .set_scratch_size(level, Kokkos::PerTeam(room)),
-          Kokkos::Experimental::WorkItemProperty::HintLightWeight);
-      Kokkos::parallel_for(label, light, cuda_item<Kernel>{kernel, scratch, level, first});
-      check_cuda(cudaGetLastError(), label);
+    constexpr std::size_t unit = 16;
+    const std::size_t room = (scratch + unit - 1) / unit * unit;
+    const unsigned threads = cost >= 256 ? 256 : cost >= 64 ? 64 : 32;
+    if (room <= device_.scratch) {
+      if (room > unasked_scratch)
+        check_cuda(
+            cudaFuncSetAttribute(cuda_items<Kernel>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 static_cast<int>(room)),
+            label);
+      const auto blocks = static_cast<unsigned>(std::min(count, most_blocks));
+      cuda_items<<<blocks, threads, room, native_>>>(kernel, count, nullptr, room);
+    } else {
+      // In the device's memory, for as many blocks as work at the same time.
+      const auto blocks = static_cast<unsigned>(std::min<index_t>(count, 4 * device_.processors));
+      void* memory = nullptr;
+      check_cuda(cudaMallocAsync(&memory, blocks * room, native_), "cudaMallocAsync");
+      cuda_items<<<blocks, threads, 0, native_>>>(kernel, count,
+                                                  static_cast<unsigned char*>(memory), room);
+      check_cuda(cudaFreeAsync(memory, native_), "cudaFreeAsync");
     }
+    check_cuda(cudaGetLastError(), label);
   }
 
   /// Enqueues a copy between any two of host and devices.
@@ -290,8 +281,27 @@ class cuda::stream {
  private:
   // A grid's limit is 2^31 - 1.
   static constexpr index_t most_blocks = index_t{1} << 30;
-  // Scratch up to this lies in the block's shared memory, more in the device's.
-  static constexpr std::size_t shared_scratch = std::size_t{40} << 10;
+  // More shared memory a kernel has to be allowed, beside the little that all use.
+  static constexpr std::size_t unasked_scratch = std::size_t{40} << 10;
+
+  // What launches know of a GPU.
+  struct device_limits {
+    int processors;
+    std::size_t scratch;  // of a block in shared memory, where two are to have it at the same time
+
+    explicit device_limits(int index)
+        : processors(attribute(cudaDevAttrMultiProcessorCount, index)) {
+      constexpr int others = 4 << 10;
+      const int of_processor = attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor, index);
+      const int of_block = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, index);
+      scratch = static_cast<std::size_t>(std::min(of_processor / 2, of_block) - others);
+    }
+    static int attribute(cudaDeviceAttr which, int index) {
+      int value = 0;
+      check_cuda(cudaDeviceGetAttribute(&value, which, index), "cudaDeviceGetAttribute");
+      return value;
+    }
+  };
 
   struct destroy {
     void operator()(cudaStream_t stream) const { cudaStreamDestroy(stream); }
@@ -316,6 +326,7 @@ class cuda::stream {
   }
 
   int index_;
+  device_limits device_;
   owned owned_;
   cudaStream_t native_;
   execution_space space_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What a kernel sees of a CUDA GPU: the threads of a block.
+/// What a kernel sees of a CUDA GPU, the threads of a block, and how one is launched.
 
 #include <cstring>
 #include <topos/core/config.hpp>
@@ -23,7 +23,6 @@ KOKKOS_FUNCTION T of_lane(const T& value, int lane) {
 
 /// The threads of one block at work on one item of a launch: what a kernel sees as its team. They
 /// are numbered warp by warp.
-template <class Member>
 class device_team {
  public:
   static constexpr bool on_host = false;
@@ -31,29 +30,28 @@ class device_team {
   /// Threads that run in step.
   static constexpr int lanes = 32;
 
-  KOKKOS_FUNCTION device_team(const Member& member, void* scratch)
-      : member_(member), scratch_(scratch) {}
-
-  /// Kokkos' own handle, for its nested policies.
-  [[nodiscard]] KOKKOS_FUNCTION const Member& member() const { return member_; }
+  KOKKOS_FUNCTION explicit device_team(void* scratch) : scratch_(scratch) {}
 
   /// Memory that the whole team shares, as large as the launch asked for.
   [[nodiscard]] KOKKOS_FUNCTION void* scratch() const { return scratch_; }
 
-  /// The warps of the team, this thread's, and the thread's number in that.
-  [[nodiscard]] KOKKOS_FUNCTION int warps() const { return member_.team_size(); }
-  [[nodiscard]] KOKKOS_FUNCTION int warp() const { return member_.team_rank(); }
-  [[nodiscard]] KOKKOS_FUNCTION int lane() const {
+  /// The threads of the team, and this one's number.
+  [[nodiscard]] KOKKOS_FUNCTION int threads() const {
+    KOKKOS_IF_ON_DEVICE((return static_cast<int>(blockDim.x);))
+    KOKKOS_IF_ON_HOST((return 1;))
+  }
+  [[nodiscard]] KOKKOS_FUNCTION int rank() const {
     KOKKOS_IF_ON_DEVICE((return static_cast<int>(threadIdx.x);))
     KOKKOS_IF_ON_HOST((return 0;))
   }
 
-  /// The threads of the team, and this one's number.
-  [[nodiscard]] KOKKOS_FUNCTION int threads() const { return warps() * lanes; }
-  [[nodiscard]] KOKKOS_FUNCTION int rank() const { return warp() * lanes + lane(); }
+  /// The warps of the team, this thread's, and the thread's number in that.
+  [[nodiscard]] KOKKOS_FUNCTION int warps() const { return threads() / lanes; }
+  [[nodiscard]] KOKKOS_FUNCTION int warp() const { return rank() / lanes; }
+  [[nodiscard]] KOKKOS_FUNCTION int lane() const { return rank() % lanes; }
 
   /// All that the team wrote is visible to the team.
-  KOKKOS_FUNCTION void barrier() const { member_.team_barrier(); }
+  KOKKOS_FUNCTION void barrier() const { KOKKOS_IF_ON_DEVICE((__syncthreads();)) }
 
   /// The values of the first `count` lanes, combined in their order as a tree; for lane 0. All
   /// lanes of the warp call it.
@@ -102,9 +100,23 @@ class device_team {
   }
 
  private:
-  const Member& member_;
   void* scratch_;
 };
+
+/// What is launched: each block works on items until there are none. `memory` is `room` bytes for
+/// each block; where it is null they are in its shared memory.
+template <class Kernel>
+__global__ void __launch_bounds__(256, 4)
+    cuda_items(const __grid_constant__ Kernel kernel, index_t count, unsigned char* memory,
+               std::size_t room) {
+  extern __shared__ uint4 shared_memory[];
+  const device_team team(memory == nullptr ? static_cast<void*>(shared_memory)
+                                           : memory + blockIdx.x * room);
+  for (index_t i = blockIdx.x; i < count; i += gridDim.x) {
+    kernel(team, i);
+    if (i + gridDim.x < count) team.barrier();
+  }
+}
 
 }  // namespace topos::backend
 

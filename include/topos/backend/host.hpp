@@ -22,6 +22,7 @@
 #include <string_view>
 #include <topos/backend/crew.hpp>
 #include <topos/backend/kind.hpp>
+#include <topos/backend/profiled_launch.hpp>
 #include <topos/core/config.hpp>
 #include <topos/core/error.hpp>
 #include <type_traits>
@@ -276,26 +277,9 @@ class host::stream {
     }
   };
 
-  // Shows a launch to Kokkos' tools, where some are loaded.
-  class profiled {
-   public:
-    explicit profiled(const char* label) : is_on_(Kokkos::Profiling::profileLibraryLoaded()) {
-      if (is_on_) Kokkos::Profiling::beginParallelFor(label, 0, &kernel_);
-    }
-    ~profiled() {
-      if (is_on_) Kokkos::Profiling::endParallelFor(kernel_);
-    }
-    profiled(const profiled&) = delete;
-    profiled& operator=(const profiled&) = delete;
-
-   private:
-    const bool is_on_;
-    std::uint64_t kernel_ = 0;
-  };
-
   void launch(const char* label, index_t count, index_t cost, std::size_t scratch,
               const items& all) const {
-    const profiled shown(label);
+    const profiled_launch shown(label, space_);
     if (crew_.size() == 1 || is_small(count, cost)) {
       const scratch_memory memory(scratch);
       all.run(host_team(memory.get()), 0, count);

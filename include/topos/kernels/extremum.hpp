@@ -35,11 +35,10 @@ struct extremum_kernel : reduction_pieces {
   void cut(bool on_device) {
     if (by_rows) {
       const index_t most = on_device ? device_piece() : map_chunk;
-      piece_rows = std::max<index_t>(1, most / columns);
-      piece_columns = std::min(columns, most);
+      cut_into(std::max<index_t>(1, most / columns), std::min(columns, most));
     } else {
-      piece_rows = on_device ? rows_of_piece : rows_compared;
-      piece_columns = on_device ? device_columns : columns_of_piece;
+      cut_into(on_device ? rows_of_piece : rows_compared,
+               on_device ? device_columns : columns_of_piece);
     }
   }
 
@@ -60,7 +59,8 @@ struct extremum_kernel : reduction_pieces {
     if (!by_rows) {
       down_columns(team, i);
     } else if (pieces() > 1) {
-      partials[i] = piece(team, i / pieces(), i % pieces());
+      const auto at = piece_number(i);
+      partials[i] = piece(team, at.output, at.piece);
     } else {
       const index_t some =
           map_chunk / (reduced * columns) > 1 ? map_chunk / (reduced * columns) : 1;
@@ -202,7 +202,7 @@ struct extremum_kernel : reduction_pieces {
   KOKKOS_FUNCTION void down_columns(const Team& team, index_t i) const {
     const down at = down_of(i);
     const range of = at.of;
-    found* partial = pieces_down() == 1 ? nullptr : partials + at.first;
+    found* partial = pieces_down == 1 ? nullptr : partials + at.first;
     auto* const to = target.elements.data + target.start(row_of(at.group, 0, at.t));
     const auto put = [&](index_t j, const found& best) {
       if (partial == nullptr) {

@@ -118,11 +118,12 @@ struct map_kernel {
       // Divided as what they fit: 64 bits take a GPU longer than to load the element.
       const auto width = static_cast<std::uint32_t>(past_c - c);
       const auto size = static_cast<std::uint32_t>(past_r - r) * width;
-      Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), size), [&](std::uint32_t e) {
+      const auto threads = static_cast<std::uint32_t>(team.threads());
+      for (auto e = static_cast<std::uint32_t>(team.rank()); e < size; e += threads) {
         const index_t row = r + e / width;
         const index_t column = c + e % width;
         target.elements.data[target.start(row) + column * target.step] = rows.row(row)[column];
-      });
+      }
       team.barrier();
     }
   }

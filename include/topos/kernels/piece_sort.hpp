@@ -151,10 +151,10 @@ struct piece_sort_kernel {
       }
       for (index_t j = 0; j < n; ++j) own[j] = static_cast<number>(j);
     } else {
-      Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), n), [&](index_t j) {
+      for (index_t j = team.rank(); j < n; j += team.threads()) {
         keys[j] = row[c + j];
         own[j] = static_cast<number>(j);
-      });
+      }
       team.barrier();
     }
     return n;
@@ -177,10 +177,10 @@ struct piece_sort_kernel {
       }
       for (index_t k = 0; numbers != nullptr && k < n; ++k) put_number(k);
     } else {
-      Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), n), [&](index_t k) {
+      for (index_t k = team.rank(); k < n; k += team.threads()) {
         if (values != nullptr) put_value(k);
         if (numbers != nullptr) put_number(k);
-      });
+      }
       team.barrier();
     }
   }

@@ -63,7 +63,7 @@ struct row_scan_kernel {
   /// On a device; the host needs none.
   [[nodiscard]] static std::size_t scratch() {
     return device_rows::most_threads * sizeof(total_type) +
-           static_cast<std::size_t>(place_of(map_chunk)) * sizeof(running);
+           static_cast<std::size_t>(place_of(map_chunk)) * sizeof(value_type);
   }
   [[nodiscard]] row_scan_kernel as(scan_part p) const {
     row_scan_kernel other = *this;
@@ -92,30 +92,27 @@ struct row_scan_kernel {
   }
 
  private:
-  // One after the other, as whole rows do it.
+  // One after the other, as whole rows do it; on a device each thread some.
   TOPOS_HOST_BRANCH
   template <class Team>
   KOKKOS_FUNCTION void find_starts(const Team& team, total_type* of_row) const {
-    total_type start = neutral;
-    const auto run = [&](total_type* from, index_t past) {
-      for (index_t chunk = 0; chunk < past; ++chunk) {
-        const total_type total = from[chunk];
-        from[chunk] = start;
+    const auto run = [&](total_type start, index_t first, index_t past) {
+      for (index_t chunk = first; chunk < past; ++chunk) {
+        const total_type total = of_row[chunk];
+        of_row[chunk] = start;
         start = kept::join(op, start, total);
       }
     };
     if constexpr (Team::on_host) {
-      run(of_row, chunks());
+      run(neutral, 0, chunks());
     } else {
-      // One for each thread at a time.
+      const index_t some = (chunks() + team.threads() - 1) / team.threads();
+      const index_t first = team.rank() * some;
+      const index_t past = first + some < chunks() ? first + some : chunks();
+      total_type mine = neutral;
+      for (index_t chunk = first; chunk < past; ++chunk) mine = kept::join(op, mine, of_row[chunk]);
       auto* const room = static_cast<total_type*>(team.scratch());
-      for (index_t first = 0; first < chunks(); first += team.threads()) {
-        const index_t chunk = first + team.rank();
-        const total_type total = chunk < chunks() ? of_row[chunk] : neutral;
-        const auto found = device_rows::scan_threads(team, total, room, neutral, joins());
-        if (chunk < chunks()) of_row[chunk] = kept::join(op, start, found.before);
-        start = kept::join(op, start, found.all);
-      }
+      run(device_rows::scan_threads(team, mine, room, neutral, joins()).before, first, past);
     }
   }
 
@@ -209,27 +206,28 @@ struct row_scan_kernel {
     } else {
       // In the team's memory, to and from which neighbours go together.
       auto* const room = static_cast<total_type*>(team.scratch());
-      auto* const values = reinterpret_cast<running*>(room + device_rows::most_threads);
+      auto* const values = reinterpret_cast<value_type*>(room + device_rows::most_threads);
       const auto row = rows.row(r);
-      const index_t length = (n + team.threads() - 1) / team.threads();
-      const index_t first = team.rank() * length;
-      const index_t last = first + length < n ? first + length : n;
+      const auto some = static_cast<int>(n);
+      const int length = (some + team.threads() - 1) / team.threads();
+      const int first = team.rank() * length;
+      const int last = first + length < some ? first + length : some;
       team.barrier();
-      for (index_t k = team.rank(); k < n; k += team.threads())
-        values[place_of(k)] = static_cast<running>(row[c + k]);
+      for (int k = team.rank(); k < some; k += team.threads()) values[place_of(k)] = row[c + k];
       team.barrier();
       total_type mine = neutral;
-      for (index_t k = first; k < last; ++k) kept::add(op, mine, values[place_of(k)]);
+      for (int k = first; k < last; ++k)
+        kept::add(op, mine, static_cast<running>(values[place_of(k)]));
       const auto found = device_rows::scan_threads(team, mine, room, neutral, joins());
       if (!writes) return found.all;
       running so_far = kept::value(kept::join(op, start, found.before));
-      for (index_t k = first; k < last; ++k) {
-        running& value = values[place_of(k)];
-        so_far = op(so_far, value);
-        value = so_far;
+      for (int k = first; k < last; ++k) {
+        value_type& value = values[place_of(k)];
+        so_far = op(so_far, static_cast<running>(value));
+        value = static_cast<value_type>(so_far);
       }
       team.barrier();
-      for (index_t k = team.rank(); k < n; k += team.threads())
+      for (int k = team.rank(); k < some; k += team.threads())
         out[k * target.step] = convert_op<result_type>{}(values[place_of(k)]);
       return found.all;
     }
@@ -237,7 +235,7 @@ struct row_scan_kernel {
 
   // Where value k of a chunk lies in a team's memory: apart from those that other threads ask for
   // at the same time, in another bank.
-  [[nodiscard]] static constexpr KOKKOS_FUNCTION index_t place_of(index_t k) { return k + k / 16; }
+  [[nodiscard]] static constexpr KOKKOS_FUNCTION int place_of(int k) { return k + k / 16; }
 };
 
 /// The widest panel of columns that is scanned at once.

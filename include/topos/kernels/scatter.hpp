@@ -205,13 +205,12 @@ struct scatter_run_kernel {
     if constexpr (!Team::on_host) {
       // Threads take places, or columns where there are more of them.
       const index_t across = width < 32 ? 1 : width;
-      Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), (last - first) * across),
-                           [&](index_t e) {
-                             const index_t p = first + e / across;
-                             if (!begins(p)) return;
-                             const index_t c = e % across;
-                             add_run(p, across == 1 ? 0 : c, across == 1 ? width : c + 1);
-                           });
+      for (index_t e = team.rank(); e < (last - first) * across; e += team.threads()) {
+        const index_t p = first + e / across;
+        if (!begins(p)) continue;
+        const index_t c = e % across;
+        add_run(p, across == 1 ? 0 : c, across == 1 ? width : c + 1);
+      }
     }
   }
 

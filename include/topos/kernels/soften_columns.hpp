@@ -21,9 +21,9 @@ namespace topos::detail {
   constexpr index_t least_columns = 64;
   const index_t fitting = strip_bytes / (groups.reduced * static_cast<index_t>(element_size));
   const index_t shared = groups.outer * groups.inner * groups.columns / (4 * threads);
-  groups.piece_rows = groups.reduced;
-  groups.piece_columns = std::clamp(std::min(fitting, shared) / least_columns * least_columns,
-                                    least_columns, columns_of_piece);
+  groups.cut_into(groups.reduced,
+                  std::clamp(std::min(fitting, shared) / least_columns * least_columns,
+                             least_columns, columns_of_piece));
   return groups.columns >= least_columns && fitting >= least_columns;
 }
 

@@ -77,13 +77,13 @@ KOKKOS_FUNCTION void multiply(const Team& team, T* c, index_t ldc, const T* a, i
   if constexpr (Team::on_host) {
     host_tile::multiply(c, ldc, a, lda, b, ldb, m, n, k);
   } else {
-    Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), m * n), [&](index_t element) {
+    for (index_t element = team.rank(); element < m * n; element += team.threads()) {
       const index_t i = element / n;
       const index_t j = element % n;
       T total(0);
       for (index_t p = 0; p < k; ++p) total = Kokkos::fma(a[i * lda + p], b[p * ldb + j], total);
       c[i * ldc + j] = total;
-    });
+    }
     team.barrier();
   }
 }
@@ -102,12 +102,11 @@ KOKKOS_FUNCTION void transpose(const Team& team, T* to, index_t ldt, const T* fr
       for (index_t i = rows; i < padded; ++i) to[j * ldt + i] = T(0);
     }
   } else {
-    Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), padded * columns),
-                         [&](index_t element) {
-                           const index_t i = element / columns;
-                           const index_t j = element % columns;
-                           to[j * ldt + i] = i < rows ? from[i * ldf + j] : T(0);
-                         });
+    for (index_t element = team.rank(); element < padded * columns; element += team.threads()) {
+      const index_t i = element / columns;
+      const index_t j = element % columns;
+      to[j * ldt + i] = i < rows ? from[i * ldf + j] : T(0);
+    }
     team.barrier();
   }
 }

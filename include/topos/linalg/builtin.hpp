@@ -73,17 +73,16 @@ struct device_product_kernel {
     const index_t column = item % across * item_columns;
     const index_t rows = p.m - row < item_rows ? p.m - row : item_rows;
     const index_t columns = p.n - column < item_columns ? p.n - column : item_columns;
-    Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), rows * columns),
-                         [&](index_t element) {
-                           const index_t i = row + element / columns;
-                           const index_t j = column + element % columns;
-                           T total{};
-                           for (index_t q = 0; q < one.k; ++q) {
-                             total = multiply_add(one.a[i * one.a_row + q * one.a_column],
-                                                  one.b[q * one.b_row + j * one.b_column], total);
-                           }
-                           one.c[i * one.n + j] = total;
-                         });
+    for (index_t element = team.rank(); element < rows * columns; element += team.threads()) {
+      const index_t i = row + element / columns;
+      const index_t j = column + element % columns;
+      T total{};
+      for (index_t q = 0; q < one.k; ++q) {
+        total = multiply_add(one.a[i * one.a_row + q * one.a_column],
+                             one.b[q * one.b_row + j * one.b_column], total);
+      }
+      one.c[i * one.n + j] = total;
+    }
   }
 };
 

@@ -38,12 +38,7 @@ struct choice_kernel {
   KOKKOS_FUNCTION void operator()(const Team& team, index_t i) const {
     const index_t first = i * chunk;
     const index_t last = first + chunk < size ? first + chunk : size;
-    if constexpr (Team::on_host) {
-      for (index_t o = first; o < last; ++o) chosen[o] = choose(o);
-    } else {
-      Kokkos::parallel_for(Kokkos::TeamVectorRange(team.member(), last - first),
-                           [&](index_t j) { chosen[first + j] = choose(first + j); });
-    }
+    for (index_t o = first + team.rank(); o < last; o += team.threads()) chosen[o] = choose(o);
   }
 
  private:

@@ -53,22 +53,19 @@ struct reduction_kernel : reduction_pieces {
   /// can for `threads` of the host to have some pieces each. That changes no bits.
   void cut(bool crossing, bool on_device, int threads) {
     const index_t most = on_device ? device_piece() : map_chunk;
-    piece_rows = 1;
-    piece_columns = most;
     if (!by_rows) {
       // Of few columns more rows, on the host.
-      piece_rows = threads > 0 && columns < host_rows::narrow_columns
-                       ? std::max(rows_of_piece, map_chunk / std::max<index_t>(columns, 1))
-                       : rows_of_piece;
-      piece_columns = on_device ? device_columns : columns_of_piece;
+      const bool narrow = threads > 0 && columns < host_rows::narrow_columns;
+      cut_into(narrow ? std::max(rows_of_piece, map_chunk / std::max<index_t>(columns, 1))
+                      : rows_of_piece,
+               on_device ? device_columns : columns_of_piece);
       const index_t most_columns = host_rows::most_columns<Op, Rows, value_type>();
       while (threads > 0 && piece_columns < most_columns && count_down() >= 12 * threads)
-        piece_columns *= 2;
+        cut_into(piece_rows, piece_columns * 2);
     } else if (crossing && reduced > 1) {
-      piece_rows = piece_columns = 64;
-    } else if (columns < most) {
-      piece_columns = columns;
-      piece_rows = most / columns;
+      cut_into(64, 64);
+    } else {
+      cut_into(std::max<index_t>(1, most / columns), std::min(most, columns));
     }
     whole = pieces() == 1;
   }
@@ -92,7 +89,8 @@ struct reduction_kernel : reduction_pieces {
     if (!by_rows) {
       down_columns(team, i);
     } else if (!whole) {
-      const value_type value = piece(team, i / pieces(), i % pieces());
+      const auto at = piece_number(i);
+      const value_type value = piece(team, at.output, at.piece);
       partials[i] = value;
     } else {
       const index_t first = i * together();

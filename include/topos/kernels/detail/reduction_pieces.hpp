@@ -20,6 +20,16 @@ struct reduction_pieces {
   index_t columns;
   index_t piece_rows = 1;
   index_t piece_columns = 1;
+  index_t pieces_down = 1;  // these two are noted, since GPUs take long to divide
+  index_t pieces_across = 1;
+
+  /// Cuts groups into pieces of so many rows and columns.
+  void cut_into(index_t rows_of_one, index_t columns_of_one) {
+    piece_rows = rows_of_one;
+    piece_columns = columns_of_one;
+    pieces_down = (reduced + piece_rows - 1) / piece_rows;
+    pieces_across = (columns + piece_columns - 1) / piece_columns;
+  }
 
   /// Columns of a piece that goes down them on a device: one for each thread of a team.
   static constexpr index_t device_columns = 256;
@@ -61,13 +71,19 @@ struct reduction_pieces {
     index_t first;
   };
 
-  KOKKOS_FUNCTION index_t pieces_down() const { return (reduced + piece_rows - 1) / piece_rows; }
-  KOKKOS_FUNCTION index_t pieces_across() const {
-    return (columns + piece_columns - 1) / piece_columns;
-  }
   /// Pieces of one output.
   KOKKOS_FUNCTION index_t pieces() const {
-    return by_rows ? pieces_down() * pieces_across() : pieces_down();
+    return by_rows ? pieces_down * pieces_across : pieces_down;
+  }
+  /// Piece i of all by rows: the output, and the number of its piece.
+  struct numbered_piece {
+    index_t output;
+    index_t piece;
+  };
+  KOKKOS_FUNCTION numbered_piece piece_number(index_t i) const {
+    if (outer == 1) return {0, i};
+    const index_t output = i / pieces();
+    return {output, i - output * pieces()};
   }
   KOKKOS_FUNCTION index_t outputs() const { return by_rows ? outer : outer * inner * columns; }
   /// The row of the walk that is row r of inner row t of a group.
@@ -77,15 +93,20 @@ struct reduction_pieces {
 
   /// Piece p of an output by rows.
   KOKKOS_FUNCTION range piece_of(index_t p) const {
-    return range_at(p / pieces_across(), p % pieces_across());
+    if (pieces_down == 1) return range_at(0, p);
+    const index_t block = p / pieces_across;
+    return range_at(block, p - block * pieces_across);
   }
   /// Piece i of all that go down the columns: neighbours in a row come after each other.
   KOKKOS_FUNCTION down down_of(index_t i) const {
-    const index_t block = i / pieces_across() / inner % pieces_down();
-    const index_t group = i / pieces_across() / inner / pieces_down();
-    const index_t t = i / pieces_across() % inner;
-    return {range_at(block, i % pieces_across()), group, t,
-            ((group * pieces_down() + block) * inner + t) * columns};
+    const index_t row = i / pieces_across;
+    const index_t across = i - row * pieces_across;
+    if (outer * inner == 1) return {range_at(row, across), 0, 0, row * columns};
+    const index_t t = row % inner;
+    const index_t block = row / inner % pieces_down;
+    const index_t group = row / inner / pieces_down;
+    return {range_at(block, across), group, t,
+            ((group * pieces_down + block) * inner + t) * columns};
   }
   /// Elements of a piece of an output by rows on a device: so many that the results of pieces are
   /// few, and so few that there are pieces for all of its teams.
@@ -96,9 +117,7 @@ struct reduction_pieces {
     return size;
   }
   /// How many those are.
-  [[nodiscard]] index_t count_down() const {
-    return outer * pieces_down() * inner * pieces_across();
-  }
+  [[nodiscard]] index_t count_down() const { return outer * pieces_down * inner * pieces_across; }
 
  private:
   KOKKOS_FUNCTION range range_at(index_t block, index_t across) const {

@@ -5,9 +5,9 @@
 /// topos/backend/cuda.hpp: what topos does on a GPU, its kernels' device branches and its queues,
 /// runs where there is none, and under sanitizers.
 ///
-/// A stream is a thread that works off what was launched. A warp is a thread, too, whose 32 lanes
-/// take turns; between two barriers warps come in any order, as a sanitizer is to see. What is not
-/// here: that memory is a device's own, and its libraries.
+/// A stream is a thread that works off what was launched. A block is some threads, each of them a
+/// warp of one lane; between two barriers they come in any order, as a sanitizer is to see. What is
+/// not here: that memory is a device's own, and its libraries.
 
 #include <algorithm>
 #include <atomic>
@@ -34,9 +34,6 @@
 
 namespace emulated {
 
-using topos::index_t;
-
-inline constexpr int warp_size = 32;
 inline constexpr int most_warps = 2;  // as many as meet each other, and no more to wait for
 
 /// The warps of a block, and what they tell each other through.
@@ -57,117 +54,7 @@ class block {
   alignas(std::max_align_t) std::byte slots_[most_warps][slot_bytes];
 };
 
-/// What a kernel sees of its block, in the place of Kokkos' member of a team.
-class member {
- public:
-  member(block& all, int warp) : all_(&all), warp_(warp) {}
-
-  [[nodiscard]] block& all() const { return *all_; }
-  [[nodiscard]] int warp() const { return warp_; }
-  void team_barrier() const { all_->wait(); }
-
- private:
-  block* all_;
-  int warp_;
-};
-
-/// Indices that are spread over the lanes of one warp, the warps of a block, or both.
-enum class spread { lanes, warps, both };
-template <spread Over, class Index>
-struct range {
-  const member& of;
-  Index first;
-  Index last;
-};
-struct one_thread {
-  const member& of;
-};
-
-/// Calls function(i) for those of a range that lane `lane` of this warp has.
-template <spread Over, class Index, class Function>
-void each(const range<Over, Index>& r, int lane, const Function& function) {
-  const int warp = r.of.warp();
-  const int warps = r.of.all().warps();
-  const int here = Over == spread::lanes   ? lane
-                   : Over == spread::warps ? warp
-                                           : warp * warp_size + lane;
-  const int step = Over == spread::lanes   ? warp_size
-                   : Over == spread::warps ? warps
-                                           : warps * warp_size;
-  for (auto i = static_cast<index_t>(r.first) + here; i < static_cast<index_t>(r.last); i += step)
-    function(static_cast<Index>(i));
-}
-
 }  // namespace emulated
-
-// Kokkos' nested patterns, as topos' kernels use them.
-namespace Kokkos {
-
-template <class Index>
-emulated::range<emulated::spread::both, Index> TeamVectorRange(const emulated::member& m,
-                                                               Index count) {
-  return {m, Index(0), count};
-}
-template <class Index>
-emulated::range<emulated::spread::both, Index> TeamVectorRange(const emulated::member& m,
-                                                               Index first, Index last) {
-  return {m, first, last};
-}
-template <class Index>
-emulated::range<emulated::spread::warps, Index> TeamThreadRange(const emulated::member& m,
-                                                                Index first, Index last) {
-  return {m, first, last};
-}
-template <class Index>
-emulated::range<emulated::spread::lanes, Index> ThreadVectorRange(const emulated::member& m,
-                                                                  Index count) {
-  return {m, Index(0), count};
-}
-inline emulated::one_thread PerTeam(const emulated::member& m) { return {m}; }
-
-template <emulated::spread Over, class Index, class Function>
-void parallel_for(const emulated::range<Over, Index>& r, const Function& function) {
-  const int lanes = Over == emulated::spread::warps ? 1 : emulated::warp_size;
-  for (int lane = 0; lane < lanes; ++lane) emulated::each(r, lane, function);
-}
-
-/// Every thread gets the result; a block's threads wait for each other.
-template <emulated::spread Over, class Index, class Function, class Reducer>
-void parallel_reduce(const emulated::range<Over, Index>& r, const Function& function,
-                     const Reducer& reducer) {
-  using value = typename Reducer::value_type;
-  static_assert(sizeof(value) <= emulated::block::slot_bytes);
-  static_assert(std::is_trivially_copyable_v<value>);
-  static_assert(Over != emulated::spread::warps);
-  value result;
-  reducer.init(result);
-  for (int lane = 0; lane < emulated::warp_size; ++lane) {
-    value of_lane;
-    reducer.init(of_lane);
-    emulated::each(r, lane, [&](Index i) { function(i, of_lane); });
-    reducer.join(result, of_lane);
-  }
-  if constexpr (Over == emulated::spread::both) {
-    emulated::block& all = r.of.all();
-    std::memcpy(all.slot(r.of.warp()), &result, sizeof(value));
-    all.wait();
-    reducer.init(result);
-    for (int warp = 0; warp < all.warps(); ++warp) {
-      value of_warp;
-      std::memcpy(&of_warp, all.slot(warp), sizeof(value));
-      reducer.join(result, of_warp);
-    }
-    all.wait();
-  }
-  reducer.reference() = result;
-}
-
-template <class Function>
-void single(const emulated::one_thread& of, const Function& function) {
-  if (of.of.warp() == 0) function();
-}
-
-}  // namespace Kokkos
 
 namespace topos::backend {
 
@@ -178,16 +65,16 @@ class device_team {
   static constexpr bool on_host = false;
   static constexpr int lanes = 1;
 
-  device_team(const emulated::member& m, void* scratch) : member_(m), scratch_(scratch) {}
+  device_team(emulated::block& all, int warp, void* scratch)
+      : all_(all), warp_(warp), scratch_(scratch) {}
 
-  [[nodiscard]] const emulated::member& member() const { return member_; }
   [[nodiscard]] void* scratch() const { return scratch_; }
-  [[nodiscard]] int warps() const { return member_.all().warps(); }
-  [[nodiscard]] int warp() const { return member_.warp(); }
+  [[nodiscard]] int warps() const { return all_.warps(); }
+  [[nodiscard]] int warp() const { return warp_; }
   [[nodiscard]] int lane() const { return 0; }
   [[nodiscard]] int threads() const { return warps(); }
   [[nodiscard]] int rank() const { return warp(); }
-  void barrier() const { member_.team_barrier(); }
+  void barrier() const { all_.wait(); }
   void warp_barrier() const {}
 
   struct equals {
@@ -208,20 +95,20 @@ class device_team {
   [[nodiscard]] T combine(T value, const Op& op) const {
     static_assert(sizeof(T) <= emulated::block::slot_bytes);
     static_assert(std::is_trivially_copyable_v<T>);
-    emulated::block& all = member_.all();
-    all.wait();
-    std::memcpy(all.slot(warp()), &value, sizeof(T));
-    all.wait();
+    all_.wait();
+    std::memcpy(all_.slot(warp()), &value, sizeof(T));
+    all_.wait();
     for (int w = 0; w < warps(); ++w) {
       T of_warp;
-      std::memcpy(&of_warp, all.slot(w), sizeof(T));
+      std::memcpy(&of_warp, all_.slot(w), sizeof(T));
       value = w == 0 ? of_warp : static_cast<T>(op(value, of_warp));
     }
     return value;
   }
 
  private:
-  const emulated::member& member_;
+  emulated::block& all_;
+  int warp_;
   void* scratch_;
 };
 
@@ -382,9 +269,8 @@ class cuda::stream {
           scratch == 0 ? nullptr : std::aligned_alloc(64, (scratch + 63) / 64 * 64), &std::free);
       emulated::block all(warps);
       run(warps, [&](int warp) {
-        const emulated::member here(all, warp);
         for (index_t i = 0; i < count; ++i) {
-          kernel(device_team(here, memory.get()), i);
+          kernel(device_team(all, warp, memory.get()), i);
           all.wait();
         }
       });
