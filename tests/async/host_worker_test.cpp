@@ -157,8 +157,14 @@ TEST(host_worker, waiting_on_itself_is_refused_instead_of_hanging) {
 struct wait_for_own_work {
   host_worker* worker;
   std::atomic<int>* refused;
+
+  TOPOS_HOST_BRANCH
   template <class Team>
-  void operator()(const Team& /*team*/, topos::index_t /*i*/) const {
+  KOKKOS_FUNCTION void operator()(const Team& /*team*/, topos::index_t /*i*/) const {
+    if constexpr (Team::on_host) wait();
+  }
+
+  void wait() const {
     try {
       worker->wait(1);
     } catch (const topos::error&) {

@@ -92,15 +92,22 @@ struct hypot_op : widening, of_reals {
   template <class T>
   KOKKOS_FUNCTION T operator()(T a, T b) const {
     const T result = Kokkos::hypot(a, b);
-    // CUDA's is infinite where it is to be the largest number.
-    KOKKOS_IF_ON_DEVICE(
-        (if (Kokkos::isinf(result) && Kokkos::isfinite(a) && Kokkos::isfinite(b)) return 2 *
-             Kokkos::hypot(a / 2, b / 2);))
+    KOKKOS_IF_ON_DEVICE((if (Kokkos::isinf(result)) return near_infinity(a, b);))
     return result;
   }
   template <floating_lanes B>
   B lanes(const B& a, const B& b) const {
     return lane::hypot(a, b);
+  }
+
+ private:
+  // CUDA's is infinite, by a unit in the last place, where it is to be the largest number.
+  template <class T>
+  static KOKKOS_FUNCTION T near_infinity(T a, T b) {
+    const T larger = Kokkos::fmax(Kokkos::abs(a), Kokkos::abs(b));
+    if (Kokkos::isinf(larger)) return larger;
+    const T ratio = Kokkos::fmin(Kokkos::abs(a), Kokkos::abs(b)) / larger;
+    return larger * Kokkos::sqrt(1 + ratio * ratio);
   }
 };
 
