@@ -48,24 +48,27 @@ class array_report:
         self.data["rows"].append({"name": row.name, "size": row.size, "text": row.text, "seconds": times,
                                   "least": least, "targets": targets})
 
-    def text(self):
+    def head(self):
         data = self.data
-        lines = [
-            f"{data['machine']['cpu']}, {data['options']['threads']} threads, {data['options']['device']}, {data['date']}",
+        options = data["options"]
+        return "\n".join([
+            f"{data['machine']['cpu']}, {options['threads']} threads, {options['device']}, {data['date']}",
             ", ".join(f"{name} {version}" for name, version in data["versions"].items()),
-        ]
-        for row in data["rows"]:
-            lines += ["", f"{row['name']}/{row['size']}: {row['text']}"]
-            width = max(map(len, row["least"]))
-            ours = row["least"].get(TOPOS)
-            for side, seconds in row["least"].items():
-                ratio = f"{seconds / ours:9.2f} x" if ours and side != TOPOS else ""
-                lines.append(f"  {side:{width}}  {as_time(seconds):>9}{ratio}".rstrip())
-            lines += [f"  {target['text']}: {verdict(target)}" for target in row["targets"]]
-        if data["left_out"]:
-            lines.append("")
-        lines += [f"left out: {item['what']}: {item['why']}" for item in data["left_out"]]
+        ])
+
+    def last_row(self):
+        row = self.data["rows"][-1]
+        lines = ["", f"{row['name']}/{row['size']}: {row['text']}"]
+        width = max(map(len, row["least"]))
+        ours = row["least"].get(TOPOS)
+        for side, seconds in row["least"].items():
+            ratio = f"{seconds / ours:9.2f} x" if ours and side != TOPOS else ""
+            lines.append(f"  {side:{width}}  {as_time(seconds):>9}{ratio}".rstrip())
+        lines += [f"  {target['text']}: {verdict(target)}" for target in row["targets"]]
         return "\n".join(lines)
+
+    def tail(self):
+        return "\n".join(["", *(f"left out: {item['what']}: {item['why']}" for item in self.data["left_out"])])
 
 
 def as_time(seconds):

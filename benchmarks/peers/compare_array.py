@@ -52,11 +52,14 @@ def measure(rows, programs, peers, options, result):
                 if side == TOPOS:
                     counters[row] = found
             say(f"round {turn + 1} of {options.rounds}: {row.key}")
-    for row in rows:
-        if times[row]:
-            result.row(row, times[row], counters.get(row, {}))
-        if TOPOS not in times[row]:
-            result.leave_out(row.key, "topos has no benchmark of it")
+            if turn + 1 < options.rounds:
+                continue
+            if TOPOS not in sides:
+                result.leave_out(row.key, "topos has no benchmark of it")
+            # At once: a run of minutes may be ended before its end.
+            if sides:
+                result.row(row, times[row], counters.get(row, {}))
+                print(result.last_row(), flush=True)
 
 
 def main():
@@ -88,13 +91,15 @@ def main():
                 peers[name] = workers.enter_context(
                     worker(name, HERE / script, [options.threads, options.device], options.threads, log))
                 result.data["versions"].update(peers[name].versions)
+            print(result.head(), flush=True)
             measure(rows, programs, peers, options, result)
     except (benchmark_failed, worker_failed, OSError) as error:
         print(f"compare: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130
-    print(result.text())
+    if result.data["left_out"]:
+        print(result.tail())
     if options.json:
         options.json.write_text(json.dumps(result.data, indent=2, ensure_ascii=False) + "\n", "utf-8")
     return 0 if result.all_met else 1
