@@ -10,17 +10,6 @@
 
 namespace topos::backend {
 
-/// What a lane of the warp has.
-template <class T>
-KOKKOS_FUNCTION T of_lane(const T& value, int lane) {
-  T other = value;
-  KOKKOS_IF_ON_DEVICE((unsigned words[(sizeof(T) + 3) / 4] = {}; memcpy(words, &value, sizeof(T));
-                       for (unsigned& word
-                            : words) word = __shfl_sync(~0U, word, lane);
-                       memcpy(&other, words, sizeof(T));))
-  return other;
-}
-
 /// The threads of one block at work on one item of a launch: what a kernel sees as its team. They
 /// are numbered warp by warp.
 class device_team {
@@ -91,15 +80,40 @@ class device_team {
   template <class T, class Op>
   [[nodiscard]] KOKKOS_FUNCTION T combine(T value, const Op& op) const {
     value = combine_lanes(value, lanes, op);
-    KOKKOS_IF_ON_DEVICE(
-        (__shared__ alignas(16) unsigned char memory[lanes * sizeof(T)];
-         T* const of_warps = reinterpret_cast<T*>(memory); barrier();  // what was there was read
-         if (lane() == 0) of_warps[warp()] = value; barrier(); value = of_warps[0];
-         for (int w = 1; w < warps(); ++w) value = static_cast<T>(op(value, of_warps[w]));))
+    KOKKOS_IF_ON_DEVICE((value = combine_warps(value, op);))
     return value;
   }
 
  private:
+  // What a lane of the warp has.
+  template <class T>
+  static KOKKOS_FUNCTION T of_lane(const T& value, int lane) {
+    KOKKOS_IF_ON_DEVICE((return shuffled(value, lane);))
+    KOKKOS_IF_ON_HOST((static_cast<void>(lane); return value;))
+  }
+  template <class T>
+  static __device__ T shuffled(const T& value, int lane) {
+    unsigned words[(sizeof(T) + 3) / 4] = {};
+    memcpy(words, &value, sizeof(T));
+    for (unsigned& word : words) word = __shfl_sync(~0U, word, lane);
+    T other;
+    memcpy(&other, words, sizeof(T));
+    return other;
+  }
+
+  // Of what the lanes 0 have.
+  template <class T, class Op>
+  __device__ T combine_warps(const T& value, const Op& op) const {
+    __shared__ alignas(16) unsigned char memory[lanes * sizeof(T)];
+    T* const of_warps = reinterpret_cast<T*>(memory);
+    barrier();  // what was there was read
+    if (lane() == 0) of_warps[warp()] = value;
+    barrier();
+    T result = of_warps[0];
+    for (int w = 1; w < warps(); ++w) result = static_cast<T>(op(result, of_warps[w]));
+    return result;
+  }
+
   void* scratch_;
 };
 
