@@ -76,7 +76,7 @@ def main():
     load = os.getloadavg()[0]
     if load > 0.5:
         say(f"the machine is busy (load average {load:.1f}): times will be long and uneven")
-    result = array_report({"device": options.device, "threads": options.threads, "rounds": options.rounds, "seconds": options.seconds})
+    result = array_report({name: getattr(options, name) for name in ("device", "threads", "rounds", "seconds")})
     result.data["load_average_before"] = load
     try:
         programs = benchmark_programs(options.programs, options.threads)

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -230,7 +229,7 @@ class cuda::stream {
     cudaGetLastError();  // what others left is no failure of this
     constexpr std::size_t unit = 16;
     const std::size_t room = (scratch + unit - 1) / unit * unit;
-    const unsigned threads = cost >= 256 ? 256 : cost >= 64 ? 64 : 32;
+    const unsigned threads = cost >= most_threads ? most_threads : cost >= 64 ? 64 : 32;
     if (room <= device_.scratch) {
       if (room > unasked_scratch)
         check_cuda(

@@ -4,6 +4,7 @@
 /// What a kernel sees of a CUDA GPU, the threads of a block, and how one is launched.
 
 #include <cstring>
+#include <topos/backend/kind.hpp>
 #include <topos/core/config.hpp>
 
 #if TOPOS_HAS_CUDA
@@ -17,7 +18,7 @@ class device_team {
   static constexpr bool on_host = false;
 
   /// Threads that run in step.
-  static constexpr int lanes = 32;
+  static constexpr int lanes = warp_size;
 
   KOKKOS_FUNCTION explicit device_team(void* scratch) : scratch_(scratch) {}
 
@@ -120,7 +121,7 @@ class device_team {
 /// What is launched: each block works on items until there are none. `memory` is `room` bytes for
 /// each block; where it is null they are in its shared memory.
 template <class Kernel>
-__global__ void __launch_bounds__(256, 4)
+__global__ void __launch_bounds__(most_threads, 4)
     cuda_items(const __grid_constant__ Kernel kernel, index_t count, unsigned char* memory,
                std::size_t room) {
   extern __shared__ uint4 shared_memory[];

@@ -25,5 +25,9 @@ namespace backend {
 /// Every allocation of every backend starts at a multiple of this many bytes.
 inline constexpr std::size_t alignment = 256;
 
+/// The most threads of a device's team, and how many of them are a warp.
+inline constexpr int most_threads = 256;
+inline constexpr int warp_size = 32;
+
 }  // namespace backend
 }  // namespace topos

@@ -114,21 +114,20 @@ struct extremum_kernel : reduction_pieces {
     } else {
       const first_of_two<Before> op{};
       const range of = piece_of(p);
-      const auto found_here = [&] {
-        if (of.past_r - of.r != 1) {
-          const piece_values all = values_of(output, p);
-          return device_rows::combine<is_quick>(team, op, all.all.size, all);
-        }
+      found best{};
+      if (of.past_r - of.r == 1) {
         // Numbers of 64 bits would take a GPU twice as long.
         using here = numbered<value_type, std::int32_t>;
-        const here best =
+        const here one =
             device_rows::combine_row(team, op, rows.row(output * reduced + of.r), of.c,
                                      of.past_c - of.c, [](const value_type& value, index_t i) {
                                        return here{value, static_cast<std::int32_t>(i)};
                                      });
-        return found{best.value, of.r * columns + of.c + best.number};
-      };
-      const found best = found_here();
+        best = {one.value, of.r * columns + of.c + one.number};
+      } else {
+        const piece_values values = values_of(output, p);
+        best = device_rows::combine<is_quick>(team, op, values.all.size, values);
+      }
       team.barrier();
       return best;
     }

@@ -62,7 +62,7 @@ struct row_scan_kernel {
   }
   /// On a device; the host needs none.
   [[nodiscard]] static std::size_t scratch() {
-    return device_rows::most_threads * sizeof(total_type) +
+    return backend::most_threads * sizeof(total_type) +
            static_cast<std::size_t>(place_of(map_chunk)) * sizeof(value_type);
   }
   [[nodiscard]] row_scan_kernel as(scan_part p) const {
@@ -85,37 +85,14 @@ struct row_scan_kernel {
       const total_type total = total_of(team, i / chunks(), i % chunks());
       if (team.rank() == 0) totals[i] = total;
     } else if (part == scan_part::starts) {
-      find_starts(team, totals + i * chunks());
+      // As whole rows do it.
+      scan_before(team, totals + i * chunks(), chunks(), team.scratch(), neutral, joins());
     } else {
       scan(team, i / chunks(), i % chunks(), totals[i], true);
     }
   }
 
  private:
-  // One after the other, as whole rows do it; on a device each thread some.
-  TOPOS_HOST_BRANCH
-  template <class Team>
-  KOKKOS_FUNCTION void find_starts(const Team& team, total_type* of_row) const {
-    const auto run = [&](total_type start, index_t first, index_t past) {
-      for (index_t chunk = first; chunk < past; ++chunk) {
-        const total_type total = of_row[chunk];
-        of_row[chunk] = start;
-        start = kept::join(op, start, total);
-      }
-    };
-    if constexpr (Team::on_host) {
-      run(neutral, 0, chunks());
-    } else {
-      const index_t some = (chunks() + team.threads() - 1) / team.threads();
-      const index_t first = team.rank() * some;
-      const index_t past = first + some < chunks() ? first + some : chunks();
-      total_type mine = neutral;
-      for (index_t chunk = first; chunk < past; ++chunk) mine = kept::join(op, mine, of_row[chunk]);
-      auto* const room = static_cast<total_type*>(team.scratch());
-      run(device_rows::scan_threads(team, mine, room, neutral, joins()).before, first, past);
-    }
-  }
-
   [[nodiscard]] KOKKOS_FUNCTION auto joins() const {
     return [this](const total_type& a, const total_type& b) { return kept::join(op, a, b); };
   }
@@ -206,7 +183,7 @@ struct row_scan_kernel {
     } else {
       // In the team's memory, to and from which neighbours go together.
       auto* const room = static_cast<total_type*>(team.scratch());
-      auto* const values = reinterpret_cast<value_type*>(room + device_rows::most_threads);
+      auto* const values = reinterpret_cast<value_type*>(room + backend::most_threads);
       const auto row = rows.row(r);
       const auto some = static_cast<int>(n);
       const int length = (some + team.threads() - 1) / team.threads();

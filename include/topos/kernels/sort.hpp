@@ -147,28 +147,9 @@ KOKKOS_FUNCTION void move_by_digits(const Team& team, const keyed<Key, Number>& 
 
 /// counts[i] becomes the sum of those before it; returns that of all. `room` is digit_bytes on a
 /// device.
-TOPOS_HOST_BRANCH
 template <class Team>
 KOKKOS_FUNCTION index_t add_up_counts(const Team& team, index_t* counts, index_t n, void* room) {
-  index_t total = 0;
-  if constexpr (Team::on_host) {
-    for (index_t i = 0; i < n; ++i) {
-      const index_t count = counts[i];
-      counts[i] = total;
-      total += count;
-    }
-  } else {
-    const auto add = [](index_t a, index_t b) { return a + b; };
-    for (index_t first = 0; first < n; first += team.threads()) {
-      const index_t i = first + team.rank();
-      const index_t count = i < n ? counts[i] : 0;
-      const auto found =
-          device_rows::scan_threads(team, count, static_cast<index_t*>(room), index_t{0}, add);
-      if (i < n) counts[i] = total + found.before;
-      total += found.all;
-    }
-  }
-  return total;
+  return scan_before(team, counts, n, room, index_t{0}, [](index_t a, index_t b) { return a + b; });
 }
 
 /// As many keys are sorted by insertion, at most.
@@ -237,8 +218,7 @@ struct digit_kernel {
   index_t count;
   index_t columns;
   index_t piece;
-  index_t*
-      counts;  // (count, digits, pieces), and behind these those of whole rows, (count, digits)
+  index_t* counts;  // (count, digits, pieces), and then of whole rows (count, digits)
   int pass;
   part what;
 
@@ -269,15 +249,16 @@ struct digit_kernel {
                                      const index_t* sums) const {
     const index_t first = r * columns + p * piece;
     const index_t n = (p + 1) * piece < columns ? piece : columns - p * piece;
-    index_t* own = counts + r * digits * across() + p;
+    const index_t pieces = across();
+    index_t* own = counts + r * digits * pieces + p;
     if (what == part::counts) {
-      count_digits(team, from.keys + first, n, pass, own, across(), team.scratch());
+      count_digits(team, from.keys + first, n, pass, own, pieces, team.scratch());
     } else {
       const bool numbered = from.numbers != nullptr;
       move_by_digits(
           team, keyed<Key, Number>{from.keys + first, numbered ? from.numbers + first : nullptr},
           keyed<Key, Number>{to.keys + r * columns, numbered ? to.numbers + r * columns : nullptr},
-          n, pass, [&](index_t d) { return sums[r * digits + d] + own[d * across()]; },
+          n, pass, [&](index_t d) { return sums[r * digits + d] + own[d * pieces]; },
           team.scratch());
     }
   }

@@ -20,7 +20,7 @@ KOKKOS_FUNCTION index_t digit_of(const Key& k, int pass) {
 namespace device_rows {
 
 /// The most warps of a team.
-inline constexpr int most_warps = 8;
+inline constexpr int most_warps = backend::most_threads / backend::warp_size;
 
 /// The keys of each digit that each warp of a team has, of which warp w has the w-th part.
 template <class Team, class Key>

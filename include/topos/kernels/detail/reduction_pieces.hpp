@@ -4,6 +4,7 @@
 /// How the elements of a reduction are cut into pieces, one for each item of its kernel.
 
 #include <cstdint>
+#include <topos/backend/kind.hpp>
 #include <topos/core/config.hpp>
 
 namespace topos::detail {
@@ -32,7 +33,7 @@ struct reduction_pieces {
   }
 
   /// Columns of a piece that goes down them on a device: one for each thread of a team.
-  static constexpr index_t device_columns = 256;
+  static constexpr index_t device_columns = backend::most_threads;
 
   /// Rows [r, past_r) of a group, and columns [c, past_c) of each.
   struct range {
@@ -108,6 +109,8 @@ struct reduction_pieces {
     return {range_at(block, across), group, t,
             ((group * pieces_down + block) * inner + t) * columns};
   }
+  /// How many those are.
+  [[nodiscard]] index_t count_down() const { return outer * pieces_down * inner * pieces_across; }
   /// Elements of a piece of an output by rows on a device: so many that the results of pieces are
   /// few, and so few that there are pieces for all of its teams.
   [[nodiscard]] index_t device_piece() const {
@@ -116,8 +119,6 @@ struct reduction_pieces {
     while (size < 8 * least && outer * ((reduced * columns + size - 1) / size) > least) size *= 2;
     return size;
   }
-  /// How many those are.
-  [[nodiscard]] index_t count_down() const { return outer * pieces_down * inner * pieces_across; }
 
  private:
   KOKKOS_FUNCTION range range_at(index_t block, index_t across) const {

@@ -134,6 +134,12 @@ struct mapped_pairs {
   }
 };
 
+/// Bits of which an element and its partner can be had together.
+template <class Bits>
+concept has_two = requires(const Bits& bits) {
+  bits.two(0);
+};
+
 /// What `Function` makes of random bits: of one element's, or of lanes of them.
 template <class Bits, class Function>
 struct mapped_elements {
@@ -153,11 +159,7 @@ struct mapped_elements {
     return bits.partner();
   }
 
-  [[nodiscard]] KOKKOS_FUNCTION pack<value_type, 2> two(index_t o) const requires
-      requires(const Bits& b) {
-    b.two(o);
-  }
-  {
+  [[nodiscard]] KOKKOS_FUNCTION pack<value_type, 2> two(index_t o) const requires has_two<Bits> {
     const auto both = bits.two(o);
     return {{function(both.value[0]), function(both.value[1])}};
   }
