@@ -19,7 +19,7 @@ namespace topos {
 
 /// What becomes of an item for which a queue has no room.
 enum class when_full {
-  block,       ///< who brings it waits; inside a model, which would wait for itself, it is refused
+  block,       ///< who brings it waits; inside a model it is refused where all would wait for that
   fail,        ///< it is refused: its future throws `rejected`
   shed_oldest  ///< the oldest of the least urgent items that wait is given up for it, or it is
                ///< refused, if all are more urgent

@@ -5,7 +5,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <memory>
@@ -15,61 +14,15 @@
 #include <topos/core/visibility.hpp>
 #include <topos/executor/detail/callback_threads.hpp>
 #include <topos/executor/detail/parking_place.hpp>
+#include <topos/executor/detail/waiting_threads.hpp>
 #include <utility>
 #include <variant>
 
 namespace topos::detail {
 
-/// Who makes results on threads of its own, and none while all of these wait for some.
-class result_maker {
- public:
-  /// The one whose thread this is, or null; and which of its threads.
-  struct place {
-    result_maker* maker = nullptr;
-    std::size_t replica = 0;
-  };
-  [[nodiscard]] static const place& here() noexcept { return here_now(); }
-
-  /// Makes a thread one of a maker's, while it lives.
-  class works_here {
-   public:
-    works_here(result_maker& maker, std::size_t replica) noexcept {
-      here_now() = {&maker, replica};
-    }
-    ~works_here() { here_now() = {}; }
-    works_here(const works_here&) = delete;
-    works_here& operator=(const works_here&) = delete;
-  };
-
-  /// Its thread is about to wait for a result of its own, until `end_waiting`. Says false, and
-  /// counts nothing, where no other thread would be left to make it; with `must` what has not begun
-  /// fails there instead.
-  [[nodiscard]] virtual bool begin_waiting(bool must) noexcept = 0;
-  virtual void end_waiting() noexcept = 0;
-
- protected:
-  ~result_maker() = default;
-
- private:
-  [[nodiscard]] TOPOS_SHARED static place& here_now() noexcept {
-    thread_local place is;
-    return is;
-  }
-};
-
 /// What a result can be called off by.
-class withdrawable {
+class withdrawable : public awaited {
  public:
-  withdrawable() = default;
-  withdrawable(const withdrawable&) = delete;
-  withdrawable& operator=(const withdrawable&) = delete;
-
-  /// Who makes it, where that is known.
-  [[nodiscard]] virtual const result_maker* maker() const noexcept { return nullptr; }
-
-  /// Whether this thread is making it, and would wait for itself.
-  [[nodiscard]] virtual bool is_made_here() const noexcept { return false; }
-
   /// Ends it with `cancelled` if it has not ended; says whether it did.
   virtual bool withdraw() noexcept { return false; }
 
@@ -88,31 +41,19 @@ inline void require_may_wait() {
       "for that work: in on_ready and coroutines use `then` or co_await");
 }
 
-/// While it lives its thread waits for a result, perhaps of a maker's whose thread it is.
-class waiting_here {
+/// Is `waiting_here` that throws `error` where it does not wait.
+class checked_wait : public waiting_here {
  public:
-  enum class may { refuse, not_refuse };
-
-  /// Throws `error` where it would wait for itself, unless it may not refuse to.
-  waiting_here(const withdrawable& what, may refuse) {
-    if (refuse == may::refuse) require_may_wait();
-    result_maker* const here = result_maker::here().maker;
-    if (here == nullptr || what.maker() != here) return;
-    const bool must = refuse == may::not_refuse;
-    if ((!must && what.is_made_here()) || !here->begin_waiting(must))
-      throw error(
-          "executor: a model that waits for its own executor waits for itself: no replica "
-          "is left that does not");
-    maker_ = here;
+  explicit checked_wait(const awaited& what, may refuse = may::refuse)
+      : waiting_here(what, allowed(refuse)) {
+    if (refused()) throw error("executor: " + why());
   }
-  ~waiting_here() {
-    if (maker_ != nullptr) maker_->end_waiting();
-  }
-  waiting_here(const waiting_here&) = delete;
-  waiting_here& operator=(const waiting_here&) = delete;
 
  private:
-  result_maker* maker_ = nullptr;
+  [[nodiscard]] static may allowed(may refuse) {
+    if (refuse == may::refuse) require_may_wait();
+    return refuse;
+  }
 };
 
 /// A value or an exception that arrives once, from another thread. One word says how far it is, so
@@ -120,7 +61,7 @@ class waiting_here {
 template <class T>
 class future_state : public withdrawable {
  public:
-  [[nodiscard]] bool is_ready() const noexcept {
+  [[nodiscard]] bool is_ready() const noexcept final {
     return (word_.load(std::memory_order_acquire) & ready) != 0;
   }
 
@@ -200,7 +141,7 @@ class future_state : public withdrawable {
 
   void wait(waiting_here::may refuse) const {
     if (is_ready()) return;
-    const waiting_here waits(*this, refuse);
+    const checked_wait waits(*this, refuse);
     thread_local spinner spin(spinner::for_another_thread);
     if (spin([&] { return is_ready(); })) return;
     parking_place& place = parking_place::of(this);

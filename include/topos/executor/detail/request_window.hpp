@@ -81,7 +81,8 @@ class request_window {
       return nullptr;
     }
     if (signal_) bring_forward();
-    if (!ahead_.front()->is_ready()) static_cast<void>(waits_for_one());
+    // Who takes it waits for it: here, before it is taken from the window.
+    if (!ahead_.front()->is_ready()) static_cast<void>(checked_wait(*ahead_.front()));
     request_ptr first = std::move(ahead_.front());
     ahead_.pop_front();
     given_.push_back(first);
@@ -156,14 +157,26 @@ class request_window {
                                       [](const request_ptr& r) { return r->is_ready(); });
       if (ended != ahead_.end())
         return static_cast<void>(std::rotate(ahead_.begin(), ended, ended + 1));
-      const waiting_here waits = waits_for_one();
+      const next_of_several next(*ahead_.front(), *signal_, seen);
+      const checked_wait waits(next);
       signal_->wait_beyond(seen);
     }
   }
 
-  [[nodiscard]] waiting_here waits_for_one() const {
-    return {*ahead_.front(), waiting_here::may::refuse};
-  }
+  // The end of any of several requests.
+  class next_of_several final : public awaited {
+   public:
+    next_of_several(const awaited& one, const end_signal& ended, std::size_t seen)
+        : one_(one), ended_(ended), seen_(seen) {}
+    [[nodiscard]] bool is_ready() const noexcept override { return ended_.count() > seen_; }
+    [[nodiscard]] const result_maker* maker() const noexcept override { return one_.maker(); }
+    [[nodiscard]] bool is_made_here() const noexcept override { return one_.is_made_here(); }
+
+   private:
+    const awaited& one_;
+    const end_signal& ended_;
+    std::size_t seen_;
+  };
 
   void fail() noexcept {
     ended_ = true;

@@ -13,12 +13,14 @@
 #include <mutex>
 #include <optional>
 #include <stop_token>
+#include <string>
 #include <topos/core/error.hpp>
 #include <topos/core/spinner.hpp>
 #include <topos/executor/detail/deadline_clock.hpp>
 #include <topos/executor/detail/future_state.hpp>
 #include <topos/executor/detail/quick_lock.hpp>
 #include <topos/executor/detail/slots.hpp>
+#include <topos/executor/detail/waiting_threads.hpp>
 #include <topos/executor/detail/work_lane.hpp>
 #include <topos/executor/errors.hpp>
 #include <topos/executor/time_source.hpp>
@@ -99,18 +101,14 @@ class schedule final : public result_maker {
     return serves_here() && here().replica == replica;
   }
 
-  /// Of the replicas one may not wait inside of its model for other work of this schedule's.
-  [[nodiscard]] bool begin_waiting(bool must) noexcept override {
+  [[nodiscard]] std::size_t threads() const noexcept override { return replicas_.load(); }
+  void fail_what_waits() noexcept override {
     std::unique_lock guard = lock();
-    const bool others = inside_ + 1 < replicas_;
-    if (!others && !must) return false;
-    ++inside_;
-    if (!others) fail_what_waits(guard);
-    return true;
-  }
-  void end_waiting() noexcept override {
-    const auto guard = lock();
-    --inside_;
+    std::vector<std::stop_source> nothing_runs;
+    fail_all(guard,
+             std::make_exception_ptr(error("executor: all replicas wait inside of their models for "
+                                           "one another's work, and none is left to run it")),
+             false, nothing_runs);
   }
 
   /// Blocks a producer until `has_room()`, or until its own time is over or it is asked to stop;
@@ -124,17 +122,14 @@ class schedule final : public result_maker {
     };
     if (blocks()) {
       require_may_wait();
-      if (serves_here()) {
-        throw rejected(
-            "executor: the queue is full, and a model that waits for room in it would wait for "
-            "itself");
-      }
       ++blocked_;
+      std::string refusal;
       do {
-        sleep_blocked(lock, blocks, until, stop);
-      } while (blocks());
+        refusal = sleep_blocked(lock, blocks, until, stop);
+      } while (refusal.empty() && blocks());
       // The last thing that a blocked producer needs of this object is its lock: see stop().
       if (--blocked_ == 0 && stopping_) unblocked_.notify_all();
+      if (!refusal.empty()) throw rejected("executor: the queue is full, and " + refusal);
     }
     require_open();
   }
@@ -258,18 +253,39 @@ class schedule final : public result_maker {
     --count;
   }
 
+  // An end of what blocks a producer.
   template <class Blocks>
-  void sleep_blocked(std::unique_lock<std::mutex>& lock, Blocks blocks, time_point until,
-                     const std::stop_token& stop) {
+  class awaited_room final : public awaited {
+   public:
+    awaited_room(schedule& of, const Blocks& blocks) : of_(of), blocks_(blocks) {}
+    [[nodiscard]] bool is_ready() const noexcept override {
+      const auto guard = of_.lock();
+      return !blocks_();
+    }
+    [[nodiscard]] const result_maker* maker() const noexcept override { return &of_; }
+
+   private:
+    schedule& of_;
+    const Blocks& blocks_;
+  };
+
+  // Until it does not block any more; or says why it would for ever.
+  template <class Blocks>
+  [[nodiscard]] std::string sleep_blocked(std::unique_lock<std::mutex>& lock, const Blocks& blocks,
+                                          time_point until, const std::stop_token& stop) {
+    std::string refusal;
     lock.unlock();
     {
+      const awaited_room room(*this, blocks);
+      const waiting_here waits(room, waiting_here::may::refuse);
+      if (waits.refused()) refusal = waits.why();
       // What it calls takes the lock, perhaps at once; and its end waits for that.
       const std::stop_callback asked(stop, [this] {
         const auto guard = this->lock();
         room_.notify_all();
       });
       lock.lock();
-      while (blocks()) {
+      while (refusal.empty() && blocks()) {
         if (until == time_point::max())
           room_.wait(lock);
         else
@@ -278,6 +294,7 @@ class schedule final : public result_maker {
       lock.unlock();
     }
     lock.lock();
+    return refusal;
   }
 
   void work_ended() noexcept {
@@ -320,22 +337,14 @@ class schedule final : public result_maker {
     if (--replicas_ > 0) {
       arrivals_.fetch_add(1, std::memory_order_release);  // what it gave back
       work_.notify_all();
-      if (inside_ >= replicas_) fail_what_waits(lock);
+      lock.unlock();
+      waiting_threads::all().fail_stuck();
+      lock.lock();
       return;
     }
     lost_ = failure;
     std::vector<std::stop_source> nothing_runs;
     fail_all(lock, failure, false, nothing_runs);
-  }
-
-  // Where all replicas wait for some of it, and none would run it.
-  void fail_what_waits(std::unique_lock<std::mutex>& lock) noexcept {
-    std::vector<std::stop_source> nothing_runs;
-    fail_all(
-        lock,
-        std::make_exception_ptr(error("executor: all replicas wait inside of their models for "
-                                      "work of their own executor, and none is left to run it")),
-        false, nothing_runs);
   }
 
   // Ends all that waits. It is taken out of all lanes before the lock is released, or a replica
@@ -363,9 +372,8 @@ class schedule final : public result_maker {
   deadline_clock clock_;
   std::atomic<std::uint64_t> arrivals_{0};
   double virtual_time_ = 0;
-  std::size_t replicas_;
+  std::atomic<std::size_t> replicas_;
   std::exception_ptr lost_;
-  std::size_t inside_ = 0;  // replicas that wait inside of their models
   std::size_t sleeping_ = 0;
   std::size_t in_flight_ = 0;  // who sleep with a batch in flight
   std::size_t blocked_ = 0;
