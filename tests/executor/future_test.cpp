@@ -44,11 +44,13 @@ TEST(future, gives_its_value_once) {
   EXPECT_TRUE(f.valid());
   EXPECT_FALSE(f.is_ready());
   EXPECT_FALSE(f.wait_for(0s));
+  EXPECT_FALSE(f.wait_until(std::chrono::system_clock::now()));
 
   shared->set_value(std::make_unique<int>(7));
 
   EXPECT_TRUE(f.is_ready());
   EXPECT_TRUE(f.wait_for(0s));
+  EXPECT_TRUE(f.wait_until(std::chrono::steady_clock::time_point::max()));
   f.wait();
   EXPECT_EQ(*f.get(), 7);
   EXPECT_FALSE(f.valid());

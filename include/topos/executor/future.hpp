@@ -216,6 +216,14 @@ class [[nodiscard]] future {
                               std::source_location where = std::source_location::current()) const {
     return state(where).wait_for(time);
   }
+  /// The same until a time of a clock.
+  template <class Clock, class Duration>
+  [[nodiscard]] bool wait_until(
+      std::chrono::time_point<Clock, Duration> time,
+      std::source_location where = std::source_location::current()) const {
+    const auto now = Clock::now();
+    return state(where).wait_for(time > now ? time - now : Duration::zero());
+  }
 
   /// Blocks as `wait`, then gives the value or throws what was thrown on the way, with its own
   /// type. Once: afterwards the future is not valid, and a second call throws `topos::error`.
