@@ -66,11 +66,19 @@ TEST(reduction_pieces, of_a_device_leave_few_results_and_work_for_all_teams) {
     return reduction_pieces{true, outer, 1, 1, columns}.device_piece();
   };
 
-  EXPECT_EQ(piece(1, 1000), 4096);
-  EXPECT_EQ(piece(1, 16'000'000), 4096);
+  EXPECT_GE(piece(1, 10'000), 10'000);
+  EXPECT_EQ(piece(1, 1'000'000), 8192);
   EXPECT_EQ(piece(1, 100'000'000), 32'768);
-  EXPECT_GE(piece(10'000, 10'000), 10'000) << "a row for each team";
   EXPECT_EQ(piece(2, 5'000'000'000), 32'768) << "no more than a team's threads count to";
+}
+
+TEST(reduction_pieces, of_a_device_do_not_depend_on_how_many_outputs_share_a_launch) {
+  const auto piece = [](index_t outer, index_t columns) {
+    return reduction_pieces{true, outer, 1, 1, columns}.device_piece();
+  };
+
+  for (const index_t columns : {100, 10'000, 20'000, 100'000, 10'000'000})
+    EXPECT_EQ(piece(1, columns), piece(100'000, columns)) << columns;
 }
 
 }  // namespace reduction_pieces_test

@@ -132,6 +132,24 @@ TEST(scan, of_a_short_row_does_not_depend_on_the_others) {
   });
 }
 
+TEST(scan, of_a_row_of_any_length_does_not_depend_on_the_others) {
+  on_each_device([](topos::device d) {
+    for (const std::size_t columns : {40U, 300U, 9001U}) {
+      std::vector<double> row(columns);
+      for (std::size_t c = 0; c < columns; ++c) row[c] = 1.0 / static_cast<double>(c + 1);
+      const tensor<double, 1> x = vector_on(d, row);
+      const tensor<double, 2> rows = x + topos::zeros<double, 2>({70, 1}, d);
+
+      const std::vector<double> all = values_of(cumsum(rows, 1));
+
+      const auto length = static_cast<std::ptrdiff_t>(columns);
+      EXPECT_TRUE(
+          same_bits(std::vector<double>(all.end() - length, all.end()), values_of(cumsum(x))))
+          << columns;
+    }
+  });
+}
+
 TEST(scan, of_every_size_is_whole) {
   on_each_device([](topos::device d) {
     for (const index_t n : support::sizes()) {

@@ -36,6 +36,12 @@ namespace topos::backend {
     case cudaErrorAssert:
     case cudaErrorECCUncorrectable:
     case cudaErrorNvlinkUncorrectable:
+#if CUDART_VERSION >= 13000
+    case cudaErrorContained:
+    case cudaErrorTensorMemoryLeak:
+#endif
+    case cudaErrorExternalDevice:
+    case cudaErrorMpsClientTerminated:
     case cudaErrorDevicesUnavailable:
       return true;
     default:
@@ -115,8 +121,10 @@ struct cuda {
     cudaSetDevice(before);
   }
 
-  /// Memory of the host that every GPU copies from and to without help of the CPU.
-  [[nodiscard]] static void* allocate_pinned(std::size_t bytes) {
+  /// Memory of the host that every GPU copies from and to without help of the CPU, asked for as one
+  /// of them: with another that has broken down it would not be had.
+  [[nodiscard]] static void* allocate_pinned(int index, std::size_t bytes) {
+    const cuda_scope scope(index);
     void* pointer = nullptr;
     check_cuda(cudaHostAlloc(&pointer, bytes, cudaHostAllocPortable), "cudaHostAlloc");
     return pointer;
@@ -222,19 +230,21 @@ class cuda::stream {
   template <class Kernel>
   void for_each(const char* label, index_t count, index_t cost, std::size_t scratch,
                 const Kernel& kernel) const {
-    static_assert(sizeof(Kernel) <= 3800, "a CUDA kernel takes at most 4 KiB of arguments");
+    static_assert(sizeof(Kernel) <= most_kernel_bytes,
+                  "topos: an expression has more operands than a CUDA kernel takes");
     if (count == 0) return;
     const cuda_scope scope(index_);
     const profiled_launch shown(label, space_);
     cudaGetLastError();  // what others left is no failure of this
     constexpr std::size_t unit = 16;
     const std::size_t room = (scratch + unit - 1) / unit * unit;
-    const unsigned threads = cost >= most_threads ? most_threads : cost >= 64 ? 64 : 32;
+    const auto threads = static_cast<unsigned>(device_team::threads_of(cost));
     if (room <= device_.scratch) {
+      // For any launch of the kernel, since others of other queues may be under way.
       if (room > unasked_scratch)
         check_cuda(
             cudaFuncSetAttribute(cuda_items<Kernel>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                 static_cast<int>(room)),
+                                 static_cast<int>(device_.scratch)),
             label);
       const auto blocks = static_cast<unsigned>(std::min(count, most_blocks));
       cuda_items<<<blocks, threads, room, native_>>>(kernel, count, nullptr, room);
@@ -342,7 +352,7 @@ struct cuda {
   [[noreturn]] static device_properties describe(int) { absent(); }
   [[noreturn]] static void* allocate(int, std::size_t) { absent(); }
   static void deallocate(int, void*, std::size_t) noexcept {}
-  [[noreturn]] static void* allocate_pinned(std::size_t) { absent(); }
+  [[noreturn]] static void* allocate_pinned(int, std::size_t) { absent(); }
   static void deallocate_pinned(void*) noexcept {}
   static void finish(int) noexcept {}
   [[noreturn]] static int owner_of(const void*) { absent(); }

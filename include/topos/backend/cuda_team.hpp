@@ -25,6 +25,11 @@ class device_team {
   /// Memory that the whole team shares, as large as the launch asked for.
   [[nodiscard]] KOKKOS_FUNCTION void* scratch() const { return scratch_; }
 
+  /// How many threads a launch has at work on items of a cost, at least.
+  [[nodiscard]] static constexpr KOKKOS_FUNCTION int threads_of(index_t cost) {
+    return cost >= most_threads ? most_threads : cost >= 64 ? 64 : lanes;
+  }
+
   /// The threads of the team, and this one's number.
   [[nodiscard]] KOKKOS_FUNCTION int threads() const {
     KOKKOS_IF_ON_DEVICE((return static_cast<int>(blockDim.x);))

@@ -29,5 +29,9 @@ inline constexpr std::size_t alignment = 256;
 inline constexpr int most_threads = 256;
 inline constexpr int warp_size = 32;
 
+/// The most bytes of a kernel's members on a device: of 32,764 bytes of arguments, which CUDA 12.1
+/// and later take, what a launch adds needs some.
+inline constexpr std::size_t most_kernel_bytes = 32'600;
+
 }  // namespace backend
 }  // namespace topos

@@ -18,7 +18,8 @@ namespace topos::detail {
 template <class T>
 using running_t = std::conditional_t<std::same_as<T, float>, double, T>;
 
-/// Which part of a scan a launch is.
+/// Which part of a scan a launch is. On a device rows of several chunks are not whole ones: their
+/// bits would depend on it.
 enum class scan_part : std::uint8_t { whole_rows, totals, starts, chunks };
 
 /// The kernel of a scan along rows. Item i is some whole rows; or the total of a chunk; or what
@@ -31,8 +32,8 @@ struct row_scan_kernel {
   using kept = scan_total<Op, running>;
   using total_type = typename kept::type;
 
-  /// Segments of a chunk: on the host as many as hide the latency of an operation. On a device
-  /// there is one for each thread of a team.
+  /// Segments of a chunk: on the host as many as hide the latency of an operation. On a device one
+  /// for each thread that works on a row alone.
   static constexpr index_t host_segments = 8;
   /// On the host shorter rows of what is quick to compute are scanned straight away.
   static constexpr index_t segmented = 128;
@@ -186,7 +187,8 @@ struct row_scan_kernel {
       auto* const values = reinterpret_cast<value_type*>(room + backend::most_threads);
       const auto row = rows.row(r);
       const auto some = static_cast<int>(n);
-      const int length = (some + team.threads() - 1) / team.threads();
+      const int segments = Team::threads_of(columns < map_chunk ? columns : map_chunk);
+      const int length = (some + segments - 1) / segments;
       const int first = team.rank() * length;
       const int last = first + length < some ? first + length : some;
       team.barrier();

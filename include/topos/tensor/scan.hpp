@@ -14,7 +14,7 @@ namespace detail {
 
 /// Columns from which a scan across rows reads them by the cache line.
 inline constexpr index_t fewest_columns = 16;
-/// Rows from which each of them is one thread's work.
+/// Rows from which each of them is one thread's work on the CPU.
 inline constexpr index_t many_rows = 64;
 
 // `order`: the axes with the scanned one among the last, `target` that of the result so.
@@ -33,7 +33,8 @@ void submit_row_scan(const V& v, const layout<V::rank>& target, const tensor<To,
   kernel_type kernel{to,       v.rows(w),   op,      total_type{static_cast<running>(neutral)},
                      w.rows(), w.columns(), nullptr, scan_part::whole_rows};
   buffer totals;
-  if (kernel.chunks() > 1 && kernel.count < many_rows) {
+  const bool on_device = y.device().kind() != device_kind::cpu;
+  if (kernel.chunks() > 1 && (on_device || kernel.count < many_rows)) {
     const auto bytes =
         static_cast<std::size_t>(kernel.count * kernel.chunks()) * sizeof(total_type);
     totals = buffer(y.device(), bytes, where);

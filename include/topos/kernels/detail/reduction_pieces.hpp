@@ -111,12 +111,16 @@ struct reduction_pieces {
   }
   /// How many those are.
   [[nodiscard]] index_t count_down() const { return outer * pieces_down * inner * pieces_across; }
-  /// Elements of a piece of an output by rows on a device: so many that the results of pieces are
-  /// few, and so few that there are pieces for all of its teams.
+  /// Elements of a piece of an output by rows on a device: all that one team combines without
+  /// keeping others waiting, or so many that the results of pieces are few, and so few that there
+  /// are pieces for all teams. How many outputs there are must not matter: it would change bits.
   [[nodiscard]] index_t device_piece() const {
-    constexpr index_t least = 4096;
-    index_t size = least;
-    while (size < 8 * least && outer * ((reduced * columns + size - 1) / size) > least) size *= 2;
+    constexpr index_t whole = 16384;
+    constexpr index_t many = 4096;
+    const index_t elements = reduced * columns;
+    if (elements <= whole) return whole;
+    index_t size = whole / 2;
+    while (size < 2 * whole && elements / size > many) size *= 2;
     return size;
   }
 

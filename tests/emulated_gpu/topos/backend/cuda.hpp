@@ -68,6 +68,10 @@ class device_team {
   device_team(emulated::block& all, int warp, void* scratch)
       : all_(all), warp_(warp), scratch_(scratch) {}
 
+  [[nodiscard]] static constexpr int threads_of(index_t cost) {
+    return cost >= 64 ? emulated::most_warps : 1;
+  }
+
   [[nodiscard]] void* scratch() const { return scratch_; }
   [[nodiscard]] int warps() const { return all_.warps(); }
   [[nodiscard]] int warp() const { return warp_; }
@@ -133,7 +137,9 @@ struct cuda {
     finish(index);
     forget(pointer);
   }
-  [[nodiscard]] static void* allocate_pinned(std::size_t bytes) { return take(bytes, -1); }
+  [[nodiscard]] static void* allocate_pinned(int /*index*/, std::size_t bytes) {
+    return take(bytes, -1);
+  }
   static void deallocate_pinned(void* pointer) noexcept { forget(pointer); }
 
   static void finish(int index) noexcept;
@@ -261,8 +267,9 @@ class cuda::stream {
   template <class Kernel>
   void for_each(const char* /*label*/, index_t count, index_t cost, std::size_t scratch,
                 const Kernel& kernel) const {
-    static_assert(sizeof(Kernel) <= 3800, "a CUDA kernel takes at most 4 KiB of arguments");
-    const int warps = cost >= 64 ? emulated::most_warps : 1;
+    static_assert(sizeof(Kernel) <= most_kernel_bytes,
+                  "topos: an expression has more operands than a CUDA kernel takes");
+    const int warps = device_team::threads_of(cost);
     push([this, count, warps, scratch, kernel] {
       // Its content is what the last block left, or nobody's.
       const std::unique_ptr<void, decltype(&std::free)> memory(
