@@ -152,7 +152,13 @@ struct dlpack_export {
         strides,
         0};
     managed.manager_ctx = this;
-    managed.deleter = [](Managed* self) { delete static_cast<dlpack_export*>(self->manager_ctx); };
+    managed.deleter = [](Managed* self) {
+      auto* const all = static_cast<dlpack_export*>(self->manager_ctx);
+      // What the consumer launched may still use the memory, and our queues know nothing of it.
+      const device d = all->kept.device();
+      backend::visit(d.kind(), [&](auto b) { decltype(b)::finish(d.index()); });
+      delete all;
+    };
   }
 };
 

@@ -13,6 +13,7 @@
 #include <concepts>
 #include <map>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <topos/backend/cuda.hpp>
 #include <topos/core/error.hpp>
@@ -115,13 +116,34 @@ struct cublas_provider {
 
   static void check(cublasStatus_t status) {
     if (status == CUBLAS_STATUS_SUCCESS) return;
-    throw backend_error(concat("matmul: cuBLAS: ", cublasGetStatusString(status)));
+    const std::string message = concat("matmul: cuBLAS: ", cublasGetStatusString(status));
+    if (status == CUBLAS_STATUS_ALLOC_FAILED) throw out_of_memory(message);
+    throw backend_error(message);
   }
 
   struct destroy {
-    void operator()(cublasHandle_t handle) const { cublasDestroy(handle); }
+    int gpu = 0;
+    void operator()(cublasHandle_t handle) const {
+      int before = 0;
+      cudaGetDevice(&before);
+      cudaSetDevice(gpu);
+      cublasDestroy(handle);
+      cudaSetDevice(before);
+    }
   };
   using owned = std::unique_ptr<std::remove_pointer_t<cublasHandle_t>, destroy>;
+
+  // It takes memory of the GPU's, which our cache may have all of.
+  static cublasHandle_t make(int gpu) {
+    cublasHandle_t made = nullptr;
+    cublasStatus_t status = cublasCreate(&made);
+    if (status == CUBLAS_STATUS_ALLOC_FAILED) {
+      pool_of(device(device_kind::cuda, gpu)).empty_cache();
+      status = cublasCreate(&made);
+    }
+    check(status);
+    return made;
+  }
 
   // One handle for each GPU and thread, made when first needed and kept: making one allocates and
   // synchronises, and two threads may not set the stream of the same one.
@@ -129,9 +151,8 @@ struct cublas_provider {
     thread_local std::map<int, owned> handles;
     owned& handle = handles[stream.index()];
     if (!handle) {
-      cublasHandle_t made = nullptr;
-      check(cublasCreate(&made));
-      handle.reset(made);
+      const cublasHandle_t made = make(stream.index());
+      handle = owned(made, {stream.index()});
       // Sums of sixteen-bit matrices that it cuts into parts are to be joined in float, too.
       check(cublasSetMathMode(made, CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION));
     }

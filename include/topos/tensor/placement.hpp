@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <ranges>
 #include <span>
@@ -39,13 +40,17 @@ inline void copy_from_host(const buffer& to, const void* from, std::size_t bytes
     return;
   }
   transfer_guard::pass(cpu(), to.where(), bytes, where);
-  // In parts: while the GPU copies one, the CPU fills the next.
+  // In parts: while the GPU copies some, the CPU fills the next.
   constexpr std::size_t most = std::size_t{4} << 20;
+  std::array<std::uint64_t, 16> under_way{};
   for (std::size_t done = 0; done < bytes; done += most) {
     const std::size_t part = std::min(most, bytes - done);
-    const buffer staged = pinned_memory::all().allocate(part);
+    std::uint64_t& copied = under_way[done / most % under_way.size()];
+    wait_for(ticket{copied});  // so that what is pinned stays little
+    const buffer staged = pinned_memory::all().allocate(to.where(), part);
     std::memcpy(staged.data(), static_cast<const std::byte*>(from) + done, part);
     copy_on(to.where(), to, done, staged, 0, part, where);
+    copied = to.ticket();
   }
 }
 
@@ -54,7 +59,8 @@ inline void copy_from_host(const buffer& to, const void* from, std::size_t bytes
                                       std::size_t bytes, std::source_location where) {
   const bool to_host = d.kind() == device_kind::cpu;
   const bool pinned = to_host && bytes != 0 && bytes <= pinned_memory::largest;
-  const buffer result = pinned ? pinned_memory::all().allocate(bytes) : buffer(d, bytes, where);
+  const buffer result =
+      pinned ? pinned_memory::all().allocate(from.where(), bytes) : buffer(d, bytes, where);
   if (bytes == 0) return result;
   if (!to_host && from.where().kind() == device_kind::cpu) {
     wait_for(ticket{from.ticket()});

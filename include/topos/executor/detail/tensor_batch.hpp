@@ -101,7 +101,7 @@ template <class T, std::size_t Rank>
   const bool to_gpu = d.kind() != device_kind::cpu;
   const std::size_t bytes = row * items.size();
   const bool pinned = to_gpu && bytes != 0 && bytes <= pinned_memory::largest;
-  const buffer rows = pinned   ? pinned_memory::all().allocate(bytes)
+  const buffer rows = pinned   ? pinned_memory::all().allocate(d, bytes)
                       : to_gpu ? buffer(cpu(), bytes, where)
                                : gathered.memory();
   auto* to = static_cast<std::byte*>(rows.data());

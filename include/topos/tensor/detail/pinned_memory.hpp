@@ -28,11 +28,11 @@ class pinned_memory {
     return cache;
   }
 
-  /// At least `bytes` bytes with any content. The last reference gives them back, once no work
-  /// uses them.
-  [[nodiscard]] buffer allocate(std::size_t bytes) {
+  /// At least `bytes` bytes with any content, for copies from or to a GPU. The last reference gives
+  /// them back, once no work uses them.
+  [[nodiscard]] buffer allocate(const device& gpu, std::size_t bytes) {
     const std::size_t size = pool::class_of(bytes);
-    void* data = take(size);
+    void* data = take(gpu.index(), size);
     return buffer::adopt(cpu(), data, size, std::shared_ptr<void>(data, [this, size](void* p) {
                            give_back(p, size);
                          }));
@@ -42,15 +42,12 @@ class pinned_memory {
   pinned_memory() {
     at_end([this] {
       const std::lock_guard lock(mutex_);
-      for (const auto& [size, blocks] : free_) {
-        std::for_each(blocks.begin(), blocks.end(), backend::cuda::deallocate_pinned);
-      }
-      free_.clear();
+      release_cache();
       closed_ = true;
     });
   }
 
-  void* take(std::size_t size) {
+  void* take(int gpu, std::size_t size) {
     {
       const std::lock_guard lock(mutex_);
       std::vector<void*>& blocks = free_[size];
@@ -60,7 +57,21 @@ class pinned_memory {
         return data;
       }
     }
-    return backend::cuda::allocate_pinned(size);
+    try {
+      return backend::cuda::allocate_pinned(gpu, size);
+    } catch (const out_of_memory&) {
+      const std::lock_guard lock(mutex_);
+      release_cache();
+    }
+    return backend::cuda::allocate_pinned(gpu, size);
+  }
+
+  // The lock is held.
+  void release_cache() noexcept {
+    for (const auto& [size, blocks] : free_) {
+      std::for_each(blocks.begin(), blocks.end(), backend::cuda::deallocate_pinned);
+    }
+    free_.clear();
   }
 
   void give_back(void* data, std::size_t size) noexcept {
