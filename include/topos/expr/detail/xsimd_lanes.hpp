@@ -206,23 +206,34 @@ xsimd::batch_bool<T, A> is_denormal(const xsimd::batch<T, A>& x) {
   return (xsimd::abs(x) < xsimd::batch<T, A>(std::numeric_limits<T>::min())) & (x != zero);
 }
 
+/// `all(x)` of xsimd 8's, but `one` of denormals, of which its own are wrong. Its own of double
+/// that select among whole numbers g++ does not compile for AVX-512 unless it optimises.
+template <class T, class A, class All, class One>
+xsimd::batch<T, A> mended_where_denormal(const xsimd::batch<T, A>& x, All all, One one) {
+#if defined(__AVX512BW__) && !defined(__OPTIMIZE__) && !defined(__clang__)
+  if constexpr (sizeof(T) == 8 && sizeof(x) == 64)
+    return mended(xsimd::batch_bool<T, A>(true), x, one, x);
+  else
+#endif
+    return mended(is_denormal(x), all(x), one, x);
+}
+
 }  // namespace detail
 
-// xsimd 8's own of double are wrong where the argument is denormal.
 template <class T, class A>
 xsimd::batch<T, A> cbrt(const xsimd::batch<T, A>& x) {
-  return detail::mended(
-      detail::is_denormal(x), xsimd::cbrt(x), [](T v) { return std::cbrt(v); }, x);
+  return detail::mended_where_denormal(
+      x, [](const auto& v) { return xsimd::cbrt(v); }, [](T v) { return std::cbrt(v); });
 }
 template <class T, class A>
 xsimd::batch<T, A> log2(const xsimd::batch<T, A>& x) {
-  return detail::mended(
-      detail::is_denormal(x), xsimd::log2(x), [](T v) { return std::log2(v); }, x);
+  return detail::mended_where_denormal(
+      x, [](const auto& v) { return xsimd::log2(v); }, [](T v) { return std::log2(v); });
 }
 template <class T, class A>
 xsimd::batch<T, A> log10(const xsimd::batch<T, A>& x) {
-  return detail::mended(
-      detail::is_denormal(x), xsimd::log10(x), [](T v) { return std::log10(v); }, x);
+  return detail::mended_where_denormal(
+      x, [](const auto& v) { return xsimd::log10(v); }, [](T v) { return std::log10(v); });
 }
 
 /// acosh, NaN below 1, where xsimd's own has any value.

@@ -83,9 +83,9 @@ xsimd::batch<T, A> log(const xsimd::batch<T, A>& x) {
 #endif
   if constexpr (std::is_same_v<T, float>)
     return detail::log_of_floats(x);
-  else  // xsimd 8's own is wrong where the argument is denormal
-    return detail::mended(
-        detail::is_denormal(x), xsimd::log(x), [](T v) { return std::log(v); }, x);
+  else
+    return detail::mended_where_denormal(
+        x, [](const auto& v) { return xsimd::log(v); }, [](T v) { return std::log(v); });
 }
 
 }  // namespace topos::lane
