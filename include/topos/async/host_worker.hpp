@@ -119,7 +119,9 @@ class host_worker {
     require_unforked();
     if (std::this_thread::get_id() == thread_.get_id() || runs_here() ||
         stream_.crew().works_here()) {
-      throw error("queued work on the CPU waits for work that is queued behind it");
+      throw error(
+          "queued work on the CPU waits for work that is queued behind it: in on_ready, and after "
+          "co_await of a tensor, co_await what is needed next instead of reading it");
     }
     backend::crew::guest guest(stream_.crew());
     if (!stream_.crew().runs_on_this_core() && guest.help_until([&] { return is_done(ticket); }))

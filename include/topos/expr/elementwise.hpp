@@ -112,7 +112,7 @@ template <class Op, class A, class B>
 [[nodiscard]] auto apply_floating(const char* name, const A& a, const B& b,
                                   std::source_location where) {
   using T = floating_t<common_t<A, B>>;
-  return make_node(name, where, Op{}, node_as<T>(a), node_as<T>(b));
+  return make_node(name, where, Op{}, node_as<T>(a, name, where), node_as<T>(b, name, where));
 }
 
 /// Op on two operands that are whole numbers or bools.

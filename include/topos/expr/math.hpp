@@ -297,12 +297,13 @@ template <class A, class B, class C>
 [[nodiscard]] auto fma(const A& a, const B& b, const C& c,
                        std::source_location where = std::source_location::current()) {
   using T = detail::value_of_t<decltype(a * b + c)>;
-  return detail::make_node("fma", where, detail::fma_op{}, detail::node_as<T>(a),
-                           detail::node_as<T>(b), detail::node_as<T>(c));
+  return detail::make_node("fma", where, detail::fma_op{}, detail::node_as<T>(a, "fma", where),
+                           detail::node_as<T>(b, "fma", where),
+                           detail::node_as<T>(c, "fma", where));
 }
 
 /// Numbers to a power. A scalar power that is a small whole number costs its products, 0.5 a square
-/// root; integers to whole powers stay integers.
+/// root; integers to whole powers stay integers, so that negative ones are 0, but of 1 and -1.
 template <class A, class B>
   requires detail::operands<A, B>
 [[nodiscard]] auto pow(const A& a, const B& b,

@@ -3,6 +3,7 @@
 
 /// The elements of an expression in row-major order under another shape.
 
+#include <algorithm>
 #include <array>
 #include <topos/expr/expression.hpp>
 
@@ -77,8 +78,13 @@ template <std::size_t N>
     *open = fits ? static_cast<index_t>(whole / known) : 0;
   }
   if (!fits || size_of_shape(result, where) != size) {
+    const char* why = "";
+    if (std::ranges::count(wanted, -1) > 1)
+      why = ": one extent at most may be -1";
+    else if (open != nullptr && known == 0)
+      why = ": beside an extent of 0, -1 could be any";
     throw shape_mismatch(concat("reshape: ", to_string(from), " of ", size,
-                                " elements does not fit ", to_string(wanted)),
+                                " elements does not fit ", to_string(wanted), why),
                          where);
   }
   return result;

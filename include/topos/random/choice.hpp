@@ -112,7 +112,8 @@ template <integer T = std::int32_t, std::size_t Rank>
 
 /// Numbers from 0 up to, not including, that of the elements of p, each chosen for itself with a
 /// probability in proportion to p's. Waits for p, which it reads on the host. Throws
-/// `invalid_argument` if p is empty, or has more elements than T has numbers.
+/// `invalid_argument` if p is empty or has more elements than T has numbers, if any is negative or
+/// NaN, or all are 0.
 template <integer T = std::int32_t, operand P, std::size_t Rank>
   requires(std::floating_point<topos::detail::value_of_t<P>>&& topos::detail::node_t<P>::rank == 1)
 [[nodiscard]] tensor<T, Rank> weighted_choice(
@@ -129,7 +130,12 @@ template <integer T = std::int32_t, operand P, std::size_t Rank>
   std::vector<real> sums;
   sums.reserve(static_cast<std::size_t>(here.size()));
   double sum = 0;  // of floats as well: small ones still count beside all before them
-  for (const real weight : here.host(where)) sums.push_back(static_cast<real>(sum += weight));
+  for (const real weight : here.host(where)) {
+    if (!(weight >= 0))
+      throw invalid_argument(topos::detail::concat("weighted_choice: a weight is ", weight), where);
+    sums.push_back(static_cast<real>(sum += weight));
+  }
+  if (!(sum > 0)) throw invalid_argument("weighted_choice: all weights are 0", where);
   const tensor<real, 1> upto = device_put(sums, d, where);
   const detail::choice_kernel<real, T> kernel{{{k, chosen.size()}, {0, 1}},
                                               upto.data(),

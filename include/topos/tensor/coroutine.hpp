@@ -33,7 +33,9 @@ class tensor_awaiter {
 
 /// Suspends a coroutine until the tensor is computed, gives the tensor, and rethrows what its
 /// computation failed with. The coroutine goes on at once where the tensor is ready, and else where
-/// on_ready calls back: see there for what it may do. A scope of a thread (`queue_scope`,
+/// on_ready calls back: see there for what it may do. On the CPU it must not wait for further work
+/// there, as `sum(x).item()` does, which throws if the coroutine was suspended: it awaits that,
+/// too, `co_await eval(sum(x))`. A scope of a thread (`queue_scope`,
 /// `default_device`, `in_place_scope`, `transfer_guard`) must not reach across it: the coroutine
 /// may go on on another thread.
 template <element T, std::size_t Rank>

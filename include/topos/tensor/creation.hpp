@@ -108,7 +108,9 @@ template <element T, std::size_t Rank>
 }
 
 /// A tensor of the values in braces, which may be nested: `array({1, 2, 3})`,
-/// `array<float>({{1, 2}, {3, 4}})`. Blocks until they are copied.
+/// `array<float>({{1, 2}, {3, 4}})`. Nested braces are axes also where the elements are complex:
+/// these are written as numbers, `array({complex(1.0, 2.0)})` of a `using complex =
+/// Kokkos::complex<double>`. Blocks until they are copied.
 template <element T, std::size_t N>
 [[nodiscard]] tensor<T, 1> array(const T (&values)[N], device d = default_device::current(),
                                  std::source_location where = std::source_location::current()) {

@@ -7,6 +7,7 @@
 /// no product. It becomes a tensor by assignment or `eval`; as an operand, `x - mean(x, 0)`, it is
 /// computed first. Its bits do not depend on the number of threads.
 
+#include <topos/expr/slice.hpp>
 #include <topos/kernels/reduce.hpp>
 #include <topos/tensor/eval.hpp>
 #include <topos/tensor/placement.hpp>
@@ -300,6 +301,16 @@ TOPOS_REDUCTION(min)
 
 /// The largest element; NaN if one is. Throws `invalid_argument` for none.
 TOPOS_REDUCTION(max)
+
+/// Those of one operand: of two they are `minimum` and `maximum`.
+template <operand X, operand Y>
+void min(const X& /*x*/, const Y& /*y*/) {
+  static_assert(detail::is_never<Y>, "topos: of two operands by element write minimum(x, y)");
+}
+template <operand X, operand Y>
+void max(const X& /*x*/, const Y& /*y*/) {
+  static_assert(detail::is_never<Y>, "topos: of two operands by element write maximum(x, y)");
+}
 
 /// Whether some element is not 0. False for none.
 TOPOS_REDUCTION(any)

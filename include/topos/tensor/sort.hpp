@@ -200,16 +200,17 @@ template <operand X>
 
 }  // namespace detail
 
-/// The elements in order along an axis: `sort(x, -1, descending)` has the largest first. Enqueues
-/// it, and returns the tensor at once. Throws `out_of_range` for the axis.
+/// The elements in order along an axis: `sort(x, -1, descending)` has the largest first. NaNs come
+/// after all numbers, -0 before 0. Enqueues it, and returns the tensor at once. Throws
+/// `out_of_range` for the axis.
 template <operand X>
 [[nodiscard]] auto sort(const X& x, index_t axis = -1, sort_order order = ascending,
                         std::source_location where = std::source_location::current()) {
   return *detail::sorted("sort", x, axis, order, false, where).values;
 }
 
-/// The indices, as int64, that sort x along an axis; equal elements stay in their order, whichever
-/// comes first. Enqueues and throws as `sort`.
+/// The indices, as int64, that sort x along an axis; equal elements, -0 and 0 among them, stay in
+/// their order, whichever comes first. Enqueues and throws as `sort`.
 template <operand X>
 [[nodiscard]] auto argsort(const X& x, index_t axis = -1, sort_order order = ascending,
                            std::source_location where = std::source_location::current()) {

@@ -94,6 +94,11 @@ class tensor_slice : detail::located_operators<tensor_slice<T, Rank, Whole>> {
   template <expression E>
   const tensor_slice& assign(const E& e, bool alone, bool shared) const {
     static_assert(E::rank <= Rank, "topos: what is assigned has more axes than the slice");
+    if constexpr (E::rank <= Rank) fill(e, alone, shared);  // the compiler's own words are long
+    return *this;
+  }
+  template <expression E>
+  void fill(const E& e, bool alone, bool shared) const {
     if (broadcast("slice", part_.extents, e.shape(), where_) != part_.extents) {
       throw shape_mismatch(detail::concat("slice: ", to_string(e.shape()),
                                           " cannot be assigned to ", to_string(part_.extents)),
@@ -123,7 +128,6 @@ class tensor_slice : detail::located_operators<tensor_slice<T, Rank, Whole>> {
       of_.make_unique(where_);
       write(converted);
     }
-    return *this;
   }
 
   template <expression E>

@@ -163,7 +163,7 @@ class npy_dictionary {
       index_t extent = 0;
       const char* const first = text_.data() + position_;
       const auto [last, status] = std::from_chars(first, text_.data() + text_.size(), extent);
-      if (status != std::errc() || extent < 0) fail("an extent of at most 63 bits");
+      if (status != std::errc() || extent < 0) fail("an extent from 0 to 2^63 - 1");
       extents.push_back(extent);
       position_ += static_cast<std::size_t>(last - first);
       // So Python 2 wrote numbers of its type long.
