@@ -203,6 +203,9 @@ TEST(elementwise, whole_numbers_that_do_not_fit_are_refused) {
               support::contains(message, "0 to 255"))
       << message;
   EXPECT_THROW(static_cast<void>(bytes == 300), topos::invalid_argument);
+  EXPECT_TRUE(support::contains(
+      support::refusal<topos::invalid_argument>([&] { static_cast<void>(fma(bytes, 300, 1)); }),
+      "fma"));
   EXPECT_THROW(static_cast<void>(small + 128), topos::invalid_argument);
   EXPECT_THROW(static_cast<void>(small * -129), topos::invalid_argument);
   EXPECT_THROW(static_cast<void>(3'000'000'000LL - words), topos::invalid_argument);

@@ -387,6 +387,16 @@ TEST(views, of_what_does_not_fit_are_refused) {
         return reshape(x * 2, shape<2>{4, -1});
       },
       {"reshape", "(2, 3)", "(4, -1)"});
+  expect_refused<shape_mismatch>(
+      [&] {
+        return reshape(x, shape<2>{-1, -1});
+      },
+      {"one extent at most may be -1"});
+  expect_refused<shape_mismatch>(
+      [&] {
+        return reshape(broadcast_to<2>(slice(x, range{0, 0}), {0, 3}), shape<2>{0, -1});
+      },
+      {"-1 could be any"});
   constexpr index_t huge = index_t{1} << 40;
   expect_refused<shape_mismatch>(
       [&] {

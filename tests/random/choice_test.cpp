@@ -5,8 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <topos/random/choice.hpp>
 #include <topos/tensor/creation.hpp>
+#include <vector>
 
 #include "../support/types.hpp"
 #include "jax_numbers.hpp"
@@ -104,6 +106,18 @@ TEST(choice, refuses_to_choose_from_too_few) {
                topos::invalid_argument);
   const topos::tensor<std::int32_t, 1> none(random::choice(k, 0, {0}));
   EXPECT_EQ(none.size(), 0);
+}
+
+TEST(choice, refuses_weights_that_are_none) {
+  const random::key k{0};
+  const auto choose = [&](std::vector<float> weights) {
+    const auto p = topos::device_put(weights, topos::cpu());
+    return random::weighted_choice(k, p, {2});
+  };
+  EXPECT_THROW((void)choose({1, -1}), topos::invalid_argument);
+  EXPECT_THROW((void)choose({1, std::numeric_limits<float>::quiet_NaN()}), topos::invalid_argument);
+  EXPECT_THROW((void)choose({0, 0}), topos::invalid_argument);
+  EXPECT_EQ(topos::eval(choose({0, 1})).host()[0], 1);
 }
 
 template <class T>

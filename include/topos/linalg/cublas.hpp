@@ -123,12 +123,12 @@ struct cublas_provider {
 
   struct destroy {
     int gpu = 0;
-    void operator()(cublasHandle_t handle) const {
-      int before = 0;
-      cudaGetDevice(&before);
-      cudaSetDevice(gpu);
-      cublasDestroy(handle);
-      cudaSetDevice(before);
+    void operator()(cublasHandle_t handle) const noexcept {
+      try {
+        const backend::cuda_scope scope(gpu);
+        cublasDestroy(handle);
+      } catch (const error&) {  // the GPU is lost, and the handle with it
+      }
     }
   };
   using owned = std::unique_ptr<std::remove_pointer_t<cublasHandle_t>, destroy>;
