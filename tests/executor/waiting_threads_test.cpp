@@ -35,8 +35,10 @@ struct result final : topos::detail::awaited {
 
 // Waits while it lives, if `circle` is 0: else it is refused.
 struct waiting {
-  waiting(maker& waits, const result& what, const maker& from)
-      : one{&waits, &what, &from}, circle(waiting_threads::all().begin(one)) {}
+  using maker_ptr = std::shared_ptr<maker>;
+
+  waiting(const maker_ptr& waits, const result& what, const maker_ptr& from)
+      : one{waits.get(), &what, from.get()}, circle(waiting_threads::all().begin(one)) {}
   ~waiting() {
     if (circle == 0) waiting_threads::all().end(one);
   }
@@ -47,20 +49,23 @@ struct waiting {
   std::size_t circle;
 };
 
-TEST(waiting_threads, refuse_to_wait_for_their_own_maker_as_the_last) {
-  maker a(2);
-  const result r;
+class waiting_threads_test : public testing::Test {
+ protected:
+  const std::shared_ptr<maker> a = std::make_shared<maker>(1);
+  const std::shared_ptr<maker> b = std::make_shared<maker>(1);
+  const std::shared_ptr<maker> c = std::make_shared<maker>(1);
+  result r;
+};
+
+TEST_F(waiting_threads_test, refuse_to_wait_for_their_own_maker_as_the_last) {
+  a->count = 2;
   const waiting first(a, r, a);
   EXPECT_EQ(first.circle, 0U);
   EXPECT_EQ(waiting(a, r, a).circle, 1U);
   EXPECT_EQ(waiting(a, r, a).circle, 1U);  // who was refused does not wait
 }
 
-TEST(waiting_threads, refuse_to_close_a_circle) {
-  maker a(1);
-  maker b(1);
-  maker c(1);
-  const result r;
+TEST_F(waiting_threads_test, refuse_to_close_a_circle) {
   const waiting first(a, r, b);
   const waiting second(b, r, c);
   EXPECT_EQ(first.circle, 0U);
@@ -68,47 +73,32 @@ TEST(waiting_threads, refuse_to_close_a_circle) {
   EXPECT_EQ(waiting(c, r, a).circle, 3U);
 }
 
-TEST(waiting_threads, may_wait_for_who_has_a_thread_left) {
-  maker a(2);
-  maker b(1);
-  const result r;
+TEST_F(waiting_threads_test, may_wait_for_who_has_a_thread_left) {
+  a->count = 2;
   const waiting first(a, r, b);
   EXPECT_EQ(waiting(b, r, a).circle, 0U);
 }
 
-TEST(waiting_threads, whose_result_is_there_go_on) {
-  maker a(1);
-  maker b(1);
-  result r;
+TEST_F(waiting_threads_test, whose_result_is_there_go_on) {
   const waiting first(a, r, b);
+  const result late;
   r.ready = true;  // and the thread has not noticed yet
-  EXPECT_EQ(waiting(b, result(), a).circle, 0U);
+  EXPECT_EQ(waiting(b, late, a).circle, 0U);
 }
 
-TEST(waiting_threads, count_until_they_end) {
-  maker a(1);
-  maker b(1);
-  const result r;
+TEST_F(waiting_threads_test, count_until_they_end) {
   { const waiting first(a, r, b); }
   EXPECT_EQ(waiting(b, r, a).circle, 0U);
 }
 
-TEST(waiting_threads, others_do_not_matter_to) {
-  maker a(1);
-  maker b(1);
-  maker c(1);
-  const result r;
+TEST_F(waiting_threads_test, others_do_not_matter_to) {
   const waiting first(a, r, b);
   EXPECT_EQ(waiting(c, r, a).circle, 0U);
 }
 
-TEST(waiting_threads, that_must_wait_have_what_waits_fail) {
-  const auto a = std::make_shared<maker>(1);
-  const auto b = std::make_shared<maker>(1);
-  const auto other = std::make_shared<maker>(1);
-  const result r;
-  const waiting first(*a, r, *b);
-  const waiting apart(*other, r, *a);
+TEST_F(waiting_threads_test, that_must_wait_have_what_waits_fail) {
+  const waiting first(a, r, b);
+  const waiting apart(c, r, a);
   const waiting_thread last{b.get(), &r, a.get()};
   waiting_threads::all().begin_anyway(last);
   EXPECT_EQ(a->failed, 1);
@@ -116,10 +106,9 @@ TEST(waiting_threads, that_must_wait_have_what_waits_fail) {
   waiting_threads::all().end(last);
 }
 
-TEST(waiting_threads, of_a_maker_that_lost_a_thread_have_what_waits_fail) {
-  const auto a = std::make_shared<maker>(2);
-  const result r;
-  const waiting first(*a, r, *a);
+TEST_F(waiting_threads_test, of_a_maker_that_lost_a_thread_have_what_waits_fail) {
+  a->count = 2;
+  const waiting first(a, r, a);
   waiting_threads::all().fail_stuck();
   EXPECT_EQ(a->failed, 0);
   a->count = 1;

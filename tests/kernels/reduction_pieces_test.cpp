@@ -61,11 +61,12 @@ TEST(reduction_pieces, down_columns_cover_each_element_once) {
   }
 }
 
-TEST(reduction_pieces, of_a_device_leave_few_results_and_work_for_all_teams) {
-  const auto piece = [](index_t outer, index_t columns) {
-    return reduction_pieces{true, outer, 1, 1, columns}.device_piece();
-  };
+// Of rows of so many columns.
+index_t piece(index_t outer, index_t columns) {
+  return reduction_pieces{true, outer, 1, 1, columns}.device_piece();
+}
 
+TEST(reduction_pieces, of_a_device_leave_few_results_and_work_for_all_teams) {
   EXPECT_GE(piece(1, 10'000), 10'000);
   EXPECT_EQ(piece(1, 1'000'000), 8192);
   EXPECT_EQ(piece(1, 100'000'000), 32'768);
@@ -73,10 +74,6 @@ TEST(reduction_pieces, of_a_device_leave_few_results_and_work_for_all_teams) {
 }
 
 TEST(reduction_pieces, of_a_device_do_not_depend_on_how_many_outputs_share_a_launch) {
-  const auto piece = [](index_t outer, index_t columns) {
-    return reduction_pieces{true, outer, 1, 1, columns}.device_piece();
-  };
-
   for (const index_t columns : {100, 10'000, 20'000, 100'000, 10'000'000})
     EXPECT_EQ(piece(1, columns), piece(100'000, columns)) << columns;
 }

@@ -11,7 +11,6 @@
 #include <topos/async/host_worker.hpp>
 #include <topos/core/error.hpp>
 #include <topos/core/spinner.hpp>
-#include <topos/core/visibility.hpp>
 #include <topos/executor/detail/callback_threads.hpp>
 #include <topos/executor/detail/parking_place.hpp>
 #include <topos/executor/detail/waiting_threads.hpp>

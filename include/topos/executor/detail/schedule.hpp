@@ -273,19 +273,21 @@ class schedule final : public result_maker {
   template <class Blocks>
   [[nodiscard]] std::string sleep_blocked(std::unique_lock<std::mutex>& lock, const Blocks& blocks,
                                           time_point until, const std::stop_token& stop) {
-    std::string refusal;
     lock.unlock();
     {
       const awaited_room room(*this, blocks);
       const waiting_here waits(room, waiting_here::may::refuse);
-      if (waits.refused()) refusal = waits.why();
+      if (waits.refused()) {
+        lock.lock();
+        return waits.why();
+      }
       // What it calls takes the lock, perhaps at once; and its end waits for that.
       const std::stop_callback asked(stop, [this] {
         const auto guard = this->lock();
         room_.notify_all();
       });
       lock.lock();
-      while (refusal.empty() && blocks()) {
+      while (blocks()) {
         if (until == time_point::max())
           room_.wait(lock);
         else
@@ -294,7 +296,7 @@ class schedule final : public result_maker {
       lock.unlock();
     }
     lock.lock();
-    return refusal;
+    return {};
   }
 
   void work_ended() noexcept {

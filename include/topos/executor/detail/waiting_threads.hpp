@@ -171,10 +171,9 @@ class waiting_here {
       circle_ = 1;
     else
       circle_ = waiting_threads::all().begin(one_);
-    counted_ = circle_ == 0;
   }
   ~waiting_here() {
-    if (counted_) waiting_threads::all().end(one_);
+    if (one_.maker != nullptr && !refused()) waiting_threads::all().end(one_);
   }
   waiting_here(const waiting_here&) = delete;
   waiting_here& operator=(const waiting_here&) = delete;
@@ -191,7 +190,6 @@ class waiting_here {
  private:
   waiting_thread one_;
   std::size_t circle_ = 0;  // makers that would wait for one another
-  bool counted_ = false;
 };
 
 }  // namespace topos::detail
