@@ -27,6 +27,7 @@
 #include <topos/expr/reshape.hpp>
 #include <topos/expr/slice.hpp>
 #include <topos/expr/split.hpp>
+#include <topos/expr/triangle.hpp>
 #include <topos/expr/views.hpp>
 #include <topos/expr/where.hpp>
 #include <topos/linalg/matmul.hpp>
@@ -57,9 +58,12 @@
 #include <topos/tensor/kept_span.hpp>
 #include <topos/tensor/on_ready.hpp>
 #include <topos/tensor/origin.hpp>
+#include <topos/tensor/pad.hpp>
 #include <topos/tensor/placement.hpp>
 #include <topos/tensor/print.hpp>
+#include <topos/tensor/quantile.hpp>
 #include <topos/tensor/reduction.hpp>
+#include <topos/tensor/repeat.hpp>
 #include <topos/tensor/roll.hpp>
 #include <topos/tensor/scan.hpp>
 #include <topos/tensor/scatter.hpp>

@@ -168,6 +168,18 @@ TYPED_TEST(weighted_choice, without_replacement_takes_all_that_there_is_once) {
                topos::invalid_argument);
 }
 
+TYPED_TEST(weighted_choice, without_replacement_takes_negative_weights_and_nan_last) {
+  using T = TypeParam;
+  const T nan = std::numeric_limits<T>::quiet_NaN();
+  support::on_each_device([&](topos::device d) {
+    const auto p = support::vector_on<T>(d, {-1, 2, nan, 3, 0});
+    std::vector<std::int32_t> drawn = support::values_of(
+        random::weighted_choice(random::key{2}, p, {2}, random::without_replacement));
+    std::sort(drawn.begin(), drawn.end());
+    EXPECT_EQ(drawn, (std::vector<std::int32_t>{1, 3}));
+  });
+}
+
 TYPED_TEST(weighted_choice, never_takes_what_weighs_nothing) {
   using T = TypeParam;
   support::on_each_device([](topos::device d) {

@@ -9,9 +9,12 @@
 #include <topos/core/half.hpp>
 #include <topos/expr/diff.hpp>
 #include <topos/expr/operators.hpp>
+#include <topos/expr/triangle.hpp>
 #include <topos/tensor/close.hpp>
 #include <topos/tensor/creation.hpp>
 #include <topos/tensor/eval.hpp>
+#include <topos/tensor/pad.hpp>
+#include <topos/tensor/repeat.hpp>
 #include <topos/tensor/roll.hpp>
 #include <vector>
 
@@ -55,6 +58,69 @@ TEST(roll, moves_round_the_end) {
   });
   EXPECT_EQ(topos::roll(topos::ones<float>({0, 2}), 3).shape(), (shape<2>{0, 2}));
   EXPECT_THROW((void)topos::roll(topos::ones<float>({3}), 1, 1), topos::out_of_range);
+}
+
+TEST(repeat, puts_each_element_beside_itself) {
+  on_each_device([](topos::device d) {
+    const auto x = tensor_on<2>(d, {2, 3}, std::vector<int>{0, 1, 2, 3, 4, 5});
+    const auto down = topos::repeat(x, 2, 0);
+    EXPECT_EQ(down.shape(), (shape<2>{4, 3}));
+    EXPECT_EQ(down.device(), d);
+    EXPECT_EQ(values_of(down), (std::vector<int>{0, 1, 2, 0, 1, 2, 3, 4, 5, 3, 4, 5}));
+    EXPECT_EQ(values_of(topos::repeat(x + 1, 2, -1)),
+              (std::vector<int>{1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6}));
+    EXPECT_EQ(topos::repeat(x, 0, 1).shape(), (shape<2>{2, 0}));
+  });
+  const auto x = topos::ones<float>({2});
+  EXPECT_THROW((void)topos::repeat(x, -1, 0), topos::invalid_argument);
+  EXPECT_THROW((void)topos::repeat(x, 2, 1), topos::out_of_range);
+  EXPECT_THROW((void)topos::repeat(x, std::int64_t{1} << 62, 0), topos::shape_mismatch);
+}
+
+TEST(tile, puts_the_whole_beside_itself) {
+  on_each_device([](topos::device d) {
+    const auto x = tensor_on<2>(d, {2, 2}, std::vector<int>{0, 1, 2, 3});
+    EXPECT_EQ(values_of(topos::tile(x, {2, 1})), (std::vector<int>{0, 1, 2, 3, 0, 1, 2, 3}));
+    const auto along = topos::tile(transpose(x), 2);
+    EXPECT_EQ(along.shape(), (shape<2>{2, 4}));
+    EXPECT_EQ(values_of(along), (std::vector<int>{0, 2, 0, 2, 1, 3, 1, 3}));
+    const auto deep = topos::tile(x * 2, {2, 1, 2});
+    EXPECT_EQ(deep.shape(), (shape<3>{2, 2, 4}));
+    EXPECT_EQ(values_of(deep), (std::vector<int>{0, 2, 0, 2, 4, 6, 4, 6, 0, 2, 0, 2, 4, 6, 4, 6}));
+    EXPECT_EQ(topos::tile(x, {0, 3}).shape(), (shape<2>{0, 6}));
+  });
+  EXPECT_THROW((void)topos::tile(topos::ones<float>({2}), {2, -1}), topos::invalid_argument);
+}
+
+TEST(pad, puts_a_border_around) {
+  on_each_device([](topos::device d) {
+    const auto x = tensor_on<2>(d, {2, 2}, std::vector<int>{1, 2, 3, 4});
+    const auto around = topos::pad(x, 1);
+    EXPECT_EQ(around.shape(), (shape<2>{4, 4}));
+    EXPECT_EQ(values_of(around),
+              (std::vector<int>{0, 0, 0, 0, 0, 1, 2, 0, 0, 3, 4, 0, 0, 0, 0, 0}));
+    EXPECT_EQ(values_of(topos::pad(x * 2, {{0, 1}, {2, 0}}, -7)),
+              (std::vector<int>{-7, -7, 2, 4, -7, -7, 6, 8, -7, -7, -7, -7}));
+    EXPECT_EQ(values_of(topos::pad(slice(x, topos::range{0, 0}), {{1, 0}, {0, 1}}, 9)),
+              (std::vector<int>{9, 9, 9}));
+    EXPECT_EQ(values_of(topos::pad(x, 0)), values_of(x));
+  });
+  const auto bytes = topos::ones<std::uint8_t>({2});
+  EXPECT_THROW((void)topos::pad(bytes, -1), topos::invalid_argument);
+  EXPECT_THROW((void)topos::pad(bytes, 1, 256), topos::invalid_argument);
+}
+
+TEST(triangle, keeps_one_side_of_a_diagonal) {
+  on_each_device([](topos::device d) {
+    const auto x = tensor_on<2>(d, {2, 3}, std::vector<float>{1, 2, 3, 4, 5, 6});
+    EXPECT_EQ(values_of(eval(tril(x))), (std::vector<float>{1, 0, 0, 4, 5, 0}));
+    EXPECT_EQ(values_of(eval(triu(x + 1))), (std::vector<float>{2, 3, 4, 0, 6, 7}));
+    EXPECT_EQ(values_of(eval(tril(x, 1))), (std::vector<float>{1, 2, 0, 4, 5, 6}));
+    EXPECT_EQ(values_of(eval(triu(x, -1))), values_of(x));
+    EXPECT_EQ(values_of(eval(triu(x, 3))), (std::vector<float>{0, 0, 0, 0, 0, 0}));
+    const auto batch = tensor_on<3>(d, {2, 2, 2}, std::vector<int>{1, 2, 3, 4, 5, 6, 7, 8});
+    EXPECT_EQ(values_of(eval(tril(batch))), (std::vector<int>{1, 0, 3, 4, 5, 0, 7, 8}));
+  });
 }
 
 // numpy.isclose of the same doubles and floats, NumPy 2.

@@ -26,6 +26,10 @@ template <class... Parts>
   return std::move(stream).str();
 }
 
+/// For a static_assert that says what to write instead: false of any type.
+template <class>
+inline constexpr bool is_never = false;
+
 }  // namespace detail
 
 /// What a failure befell that was told only later: an operation, and the call that enqueued it.

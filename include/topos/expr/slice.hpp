@@ -73,9 +73,6 @@ struct resolved_range {
   return {first, count > 1 ? r.step : 1, count};
 }
 
-template <class>
-inline constexpr bool is_never = false;
-
 /// The view that indices make of a shape; axes after the last index stay whole.
 template <std::size_t Rank, axis_index... I>
 class slice_view {

@@ -136,12 +136,8 @@ struct cublas_provider {
   // It takes memory of the GPU's, which our cache may have all of.
   static cublasHandle_t make(int gpu) {
     cublasHandle_t made = nullptr;
-    cublasStatus_t status = cublasCreate(&made);
-    if (status == CUBLAS_STATUS_ALLOC_FAILED) {
-      pool_of(device(device_kind::cuda, gpu)).empty_cache();
-      status = cublasCreate(&made);
-    }
-    check(status);
+    ask_twice([&] { check(cublasCreate(&made)); },
+              [&] { pool_of(device(device_kind::cuda, gpu)).empty_cache(); });
     return made;
   }
 

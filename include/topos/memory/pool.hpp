@@ -31,6 +31,17 @@ namespace topos {
 
 namespace detail {
 
+/// What `ask` returns; where there is no memory for it, asked once more after `make_room`.
+template <class Ask, class MakeRoom>
+auto ask_twice(const Ask& ask, const MakeRoom& make_room) {
+  try {
+    return ask();
+  } catch (const out_of_memory&) {
+    make_room();
+  }
+  return ask();
+}
+
 /// The memory of one device. All members may be called from any thread.
 class pool {
  public:
@@ -159,12 +170,7 @@ class pool {
                             [&](auto b) { return decltype(b)::allocate(device_.index(), bytes); });
     };
     try {
-      return ask();
-    } catch (const out_of_memory&) {
-      release_cache();
-    }
-    try {
-      return ask();
+      return ask_twice(ask, [&] { release_cache(); });
     } catch (const out_of_memory& failure) {
       throw out_of_memory(concat(failure.what(), "; ", in_use_, " bytes are in use"), where);
     }

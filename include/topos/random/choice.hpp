@@ -3,10 +3,13 @@
 
 /// Random choices among numbers and among elements.
 
+#include <limits>
 #include <topos/async/queues.hpp>
 #include <topos/expr/elementwise.hpp>
 #include <topos/expr/gather.hpp>
 #include <topos/expr/math.hpp>
+#include <topos/expr/operators.hpp>
+#include <topos/expr/where.hpp>
 #include <topos/random/exponential.hpp>
 #include <topos/random/integers.hpp>
 #include <topos/random/permutation.hpp>
@@ -157,8 +160,8 @@ template <integer T = std::int32_t, operand P, std::size_t Rank>
 
 /// The same without any number twice, by the largest of the logarithmic weights plus Gumbel numbers
 /// (Vieira, "Gumbel-max trick and weighted reservoir sampling", 2014), as jax.random.choice does.
-/// What weighs nothing comes last. Returns at once. Throws `invalid_argument` if there are not
-/// enough elements, or more than T has numbers.
+/// What weighs nothing comes last, and so do negative weights and NaN. Returns at once. Throws
+/// `invalid_argument` if there are not enough elements, or more than T has numbers.
 template <integer T = std::int32_t, operand P, std::size_t Rank>
   requires(std::floating_point<topos::detail::value_of_t<P>>&& topos::detail::node_t<P>::rank == 1)
 [[nodiscard]] tensor<T, Rank> weighted_choice(
@@ -170,7 +173,9 @@ template <integer T = std::int32_t, operand P, std::size_t Rank>
   detail::require_draws("weighted_choice", size_of_shape(extents, where), count, where);
   detail::require_numbers<T>("weighted_choice", count, where);
   const device d = node.device().value_or(default_device::current());
-  const auto marks = add(gumbel<real>(k, shape<1>{count}, d, where), log(node), where);
+  constexpr real none = -std::numeric_limits<real>::infinity();
+  const auto weights = topos::where(node > real(0), log(node), none, where);
+  const auto marks = add(gumbel<real>(k, shape<1>{count}, d, where), weights, where);
   const auto numbers = topk(marks, size_of_shape(extents), -1, where).indices;
   return tensor<T, Rank>(reshape(astype<T>(numbers), extents, where), where);
 }

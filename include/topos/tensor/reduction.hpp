@@ -7,7 +7,7 @@
 /// no product. It becomes a tensor by assignment or `eval`; as an operand, `x - mean(x, 0)`, it is
 /// computed first. Its bits do not depend on the number of threads.
 
-#include <topos/expr/slice.hpp>
+#include <topos/core/error.hpp>
 #include <topos/kernels/reduce.hpp>
 #include <topos/tensor/eval.hpp>
 #include <topos/tensor/placement.hpp>

@@ -57,13 +57,11 @@ class pinned_memory {
         return data;
       }
     }
-    try {
-      return backend::cuda::allocate_pinned(gpu, size);
-    } catch (const out_of_memory&) {
-      const std::lock_guard lock(mutex_);
-      release_cache();
-    }
-    return backend::cuda::allocate_pinned(gpu, size);
+    return ask_twice([&] { return backend::cuda::allocate_pinned(gpu, size); },
+                     [&] {
+                       const std::lock_guard lock(mutex_);
+                       release_cache();
+                     });
   }
 
   // The lock is held.

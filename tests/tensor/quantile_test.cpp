@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <topos/core/half.hpp>
+#include <topos/tensor/quantile.hpp>
+#include <vector>
+
+#include "../support/devices.hpp"
+
+namespace quantile_test {
+
+using support::on_each_device;
+using support::tensor_on;
+using support::values_of;
+using support::vector_on;
+using topos::shape;
+
+// Expected values are numpy.quantile's and numpy.median's, of NumPy 2.
+TEST(quantile, lies_between_neighbours) {
+  on_each_device([](topos::device d) {
+    const auto x = tensor_on<2>(d, {2, 4}, std::vector<double>{3, -1, 7.5, 2, 0.25, 9, -4, 1});
+    const auto expect = [](const auto& found, const std::vector<double>& values) {
+      const std::vector<double> are = values_of(found);
+      ASSERT_EQ(are.size(), values.size());
+      for (std::size_t i = 0; i != values.size(); ++i) EXPECT_DOUBLE_EQ(are[i], values[i]);
+    };
+    expect(quantile(x, 0, 1), {-1, -4});
+    expect(quantile(x, 1, 1), {7.5, 9});
+    expect(quantile(x, 0.5, 1), {2.5, 0.625});
+    expect(quantile(x, 0.77, 1), {4.395, 3.48});
+    expect(quantile(x, 0.77, 0), {2.3675, 6.7, 4.855, 1.77});
+    expect(quantile(x, 0.77), {4.755000000000003});
+    expect(median(x, -1), {2.5, 0.625});
+    expect(median(x), {1.5});
+    EXPECT_EQ(median(x, 1, topos::keep_dims).shape(), (shape<2>{2, 1}));
+    EXPECT_EQ(median(x, 1).device(), d);
+  });
+}
+
+TEST(quantile, of_an_odd_number_is_one_of_them) {
+  on_each_device([](topos::device d) {
+    const auto whole = vector_on(d, std::vector<int>{5, 1, 4});
+    const topos::tensor<float, 0> middle = median(whole);
+    EXPECT_EQ(middle.item(), 4);
+    const auto half = vector_on(d, std::vector<topos::f16>{topos::f16(3), topos::f16(0.1f)});
+    EXPECT_EQ(static_cast<float>(median(half).item()), 1.5498046875f);  // as float, rounded once
+  });
+}
+
+TEST(quantile, of_nan_is_nan_and_infinities_stay) {
+  const float inf = std::numeric_limits<float>::infinity();
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  on_each_device([&](topos::device d) {
+    const auto x = tensor_on<2>(d, {2, 3}, std::vector<float>{1, nan, 2, -inf, inf, inf});
+    const std::vector<float> low = values_of(quantile(x, 0, 1));
+    EXPECT_NE(low[0], low[0]);
+    EXPECT_EQ(low[1], -inf);
+    EXPECT_EQ(values_of(quantile(x, 0.75, 1))[1], inf);
+    const auto none = tensor_on<2>(d, {2, 0}, std::vector<float>{});
+    const std::vector<float> of_none = values_of(median(none, 1));
+    ASSERT_EQ(of_none.size(), 2U);
+    EXPECT_NE(of_none[0], of_none[0]);
+    EXPECT_EQ(median(none, 0).size(), 0);
+  });
+}
+
+TEST(quantile, refuses_what_is_no_share) {
+  const auto x = topos::ones<float>({3});
+  EXPECT_THROW((void)quantile(x, 1.5), topos::invalid_argument);
+  EXPECT_THROW((void)quantile(x, -0.1, 0), topos::invalid_argument);
+  EXPECT_THROW((void)quantile(x, std::numeric_limits<double>::quiet_NaN()),
+               topos::invalid_argument);
+  EXPECT_THROW((void)quantile(x, 0.5, 1), topos::out_of_range);
+}
+
+}  // namespace quantile_test
