@@ -148,6 +148,11 @@ TEST(isclose, is_numpys) {
     const auto half = topos::astype<topos::f16>(whole * 0 + 2);
     EXPECT_TRUE(allclose(half, 2).item());
     EXPECT_FALSE(allclose(half, 2.25, {.relative = 0.1}).item());
+    using complex = Kokkos::complex<double>;
+    const auto c = vector_on(d, std::vector<complex>{{1, 1}, {1, inf}, {nan, 0}, {3e-9, 4e-9}});
+    const auto e = vector_on(d, std::vector<complex>{{1, 1.00001}, {1, inf}, {0, nan}, {0, 0}});
+    EXPECT_EQ(of(isclose(c, e, {.equal_nan = true})), (truths{1, 1, 1, 1}));
+    EXPECT_EQ(of(isclose(c, e, {.absolute = 4.9e-9})), (truths{1, 1, 0, 0}));
   });
 }
 

@@ -18,14 +18,15 @@ struct tolerance {
 
 namespace detail {
 
-struct close_op : widening, of_reals {
+struct close_op : widening {
   tolerance within;
 
   template <class T>
   KOKKOS_FUNCTION bool operator()(T a, T b) const {
-    const T most = static_cast<T>(within.absolute) +
-                   lane::rounded(static_cast<T>(within.relative) * Kokkos::abs(b));
-    return a == b || (Kokkos::abs(a - b) <= most && Kokkos::isfinite(b)) ||
+    using real = real_t<T>;
+    const real most = static_cast<real>(within.absolute) +
+                      lane::rounded(static_cast<real>(within.relative) * Kokkos::abs(b));
+    return a == b || (Kokkos::abs(a - b) <= most && isfinite_op{}(b)) ||
            (within.equal_nan && a != a && b != b);
   }
 };
@@ -39,7 +40,7 @@ template <class A, class B>
 [[nodiscard]] auto isclose(const A& a, const B& b, tolerance within = {},
                            std::source_location where = std::source_location::current()) {
   using T = detail::floating_t<detail::common_t<A, B>>;
-  return detail::make_node("isclose", where, detail::close_op{{}, {}, within},
+  return detail::make_node("isclose", where, detail::close_op{{}, within},
                            detail::node_as<T>(a), detail::node_as<T>(b));
 }
 
