@@ -191,6 +191,17 @@ TEST_F(deployment, names_the_endpoint_that_returned_a_wrong_count) {
   }
 }
 
+TEST_F(deployment, says_which_types_an_endpoint_by_name_has) {
+  encoder_deployment dep;
+  try {
+    static_cast<void>(dep.submit<float>("/where", 1));
+    FAIL() << "it should have thrown";
+  } catch (const topos::dtype_mismatch& e) {
+    EXPECT_STREQ(e.what(),
+                 "deployment: endpoint \"/where\" makes topos::device of int, not float of int");
+  }
+}
+
 TEST_F(deployment, has_a_model_for_each_replica_and_device) {
   encoder_deployment dep{{.devices = {topos::cpu(), topos::cpu()}, .replicas = 2}};
   EXPECT_EQ(dep.replicas(), 4U);

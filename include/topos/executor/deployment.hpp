@@ -19,6 +19,7 @@
 #include <topos/executor/detail/executor_core.hpp>
 #include <topos/executor/detail/replica_threads.hpp>
 #include <topos/executor/detail/schedule.hpp>
+#include <topos/executor/detail/type_name.hpp>
 #include <topos/executor/endpoint.hpp>
 #include <topos/executor/fixed_string.hpp>
 #include <topos/executor/future.hpp>
@@ -237,10 +238,13 @@ class deployment : public detail::executor_core {
   [[nodiscard]] bool try_submit(std::string_view name, In& item, submit_options<>& options,
                                 std::optional<future<Out>>& result) {
     if (Endpoint::name() != name) return false;
-    if constexpr (!std::same_as<typename Endpoint::in, In> ||
-                  !std::same_as<typename Endpoint::out, Out>) {
+    using takes = typename Endpoint::in;
+    using returns = typename Endpoint::out;
+    if constexpr (!std::same_as<takes, In> || !std::same_as<returns, Out>) {
       throw dtype_mismatch(
-          detail::concat("deployment: endpoint \"", name, "\" takes or returns other types"));
+          detail::concat("deployment: endpoint \"", name, "\" makes ", detail::type_name<returns>(),
+                         " of ", detail::type_name<takes>(), ", not ", detail::type_name<Out>(),
+                         " of ", detail::type_name<In>()));
     } else if constexpr (!std::default_initializable<typename Endpoint::parameters>) {
       throw invalid_argument(detail::concat("deployment: endpoint \"", name,
                                             "\" needs parameters, which submit<name> takes"));

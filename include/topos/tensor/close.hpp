@@ -40,8 +40,8 @@ template <class A, class B>
 [[nodiscard]] auto isclose(const A& a, const B& b, tolerance within = {},
                            std::source_location where = std::source_location::current()) {
   using T = detail::floating_t<detail::common_t<A, B>>;
-  return detail::make_node("isclose", where, detail::close_op{{}, within},
-                           detail::node_as<T>(a), detail::node_as<T>(b));
+  return detail::make_node("isclose", where, detail::close_op{{}, within}, detail::node_as<T>(a),
+                           detail::node_as<T>(b));
 }
 
 /// Whether all of them are: a tensor of one bool to be computed, `allclose(a, b).item()`.
