@@ -18,6 +18,7 @@
 #include <string>
 #include <thread>
 #include <topos/async/queue_scope.hpp>
+#include <topos/expr/where.hpp>
 #include <topos/memory/pool.hpp>
 #include <topos/tensor/creation.hpp>
 #include <topos/tensor/enqueue.hpp>
@@ -186,6 +187,31 @@ void keep_static_tensors(bool finalize) {
   std::exit(0);  // which ends them
 }
 
+struct breaks_down {
+  KOKKOS_FUNCTION float operator()(float x) const {
+    KOKKOS_IF_ON_DEVICE((Kokkos::abort("injected");))
+    return x;
+  }
+};
+
+// An emulated GPU's kernels do not break it down.
+template <class Backend>
+void lose(const topos::device& d) {
+  if constexpr (requires { Backend::lose(0); }) Backend::lose(d.index());
+}
+
+// A copy from a GPU that has broken down is over, and has no content.
+int compute_with_a_copy_from_a_lost_gpu(topos::index_t size) {
+  const auto x = topos::ones<float, 1>({size}, topos::gpu()).block_until_ready();
+  const tensor<float, 1> broken = topos::map(breaks_down{}, x);
+  const tensor<float, 1> here = broken.cpu();
+  lose<topos::backend::cuda>(topos::gpu());
+  while (!here.is_ready()) std::this_thread::yield();
+  const tensor<float, 1> after = here + 1.0f;
+  if (!throws<topos::device_lost>([&] { after.block_until_ready(); })) return 1;
+  return throws<topos::device_lost>([&] { here.block_until_ready(); }) ? 0 : 2;
+}
+
 // What a forked child must find; its exit status.
 int use_the_parents_queues(const tensor<float, 1>& ready, tensor<float, 1>& pending,
                            const topos::queue& q) {
@@ -291,6 +317,14 @@ TEST_F(failure_death, static_tensors_end_without_the_runtimes_end) {
 
 TEST_F(failure_death, work_that_submits_work_does_not_hang_the_runtimes_end) {
   EXPECT_EXIT(std::_Exit(submit_work_at_the_end()), testing::ExitedWithCode(0), "");
+}
+
+TEST_F(failure_death, a_lost_gpu_fails_what_is_computed_of_its_copies) {
+  if (topos::num_gpus() == 0) GTEST_SKIP() << "needs a GPU";
+  for (const topos::index_t size : {topos::index_t{3}, large}) {
+    EXPECT_EXIT(std::_Exit(compute_with_a_copy_from_a_lost_gpu(size)), testing::ExitedWithCode(0),
+                "");
+  }
 }
 
 TEST_F(failure_death, forked_child_is_refused_and_does_not_hang) {

@@ -81,7 +81,7 @@ TEST(backend, launches_every_item_once) {
           stream.copy(seen.data(), memory, bytes);
           stream.synchronize();
           backend::deallocate(d.index(), memory, bytes);
-          EXPECT_TRUE(stream.idle());
+          EXPECT_TRUE(stream.is_done());
           std::vector<int> once(zeros.size(), 1);
           once.back() = 0;
           EXPECT_EQ(seen, once) << count << " of " << cost;

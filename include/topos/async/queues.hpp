@@ -327,7 +327,10 @@ inline std::vector<ticket> work_queue::pending_elsewhere(const std::vector<buffe
   for (const std::vector<buffer>* all : {&reads, &writes}) {
     for (const buffer& b : *all) {
       const ticket t{b.ticket()};
-      if (t.value != 0 && t.queue() != id_ && !detail::is_done(t)) found.push_back(t);
+      if (t.value == 0 || t.queue() == id_) continue;
+      // What has failed counts as pending: whoever waits for it is told.
+      const std::shared_ptr<work_queue> q = queues::all().find(t);
+      if (q && !q->has_succeeded(t.number())) found.push_back(t);
     }
   }
   return found;

@@ -94,13 +94,14 @@ class work_queue {
   /// Says false, and does nothing, if it is done already.
   bool then(std::uint64_t number, const std::function<void(std::exception_ptr)>& task);
 
-  /// True once the work of a number is done.
+  /// True once the work of a number is done, or its device has failed.
   [[nodiscard]] bool is_done(std::uint64_t number) {
-    if (worker_) return worker_->is_done(number);
-    if (!gpu_ || number <= done_.load(std::memory_order_acquire)) return true;
-    if (const auto end = mark_of(number); end ? end->is_done() : gpu_->idle()) return true;
-    // Who looked after it meanwhile has taken its mark: that one was of later work then.
-    return number <= done_.load(std::memory_order_acquire);
+    return has_come(number, [](const auto& end) { return end.is_done(); });
+  }
+
+  /// True once the work of a number is done, and its device reports no failure.
+  [[nodiscard]] bool has_succeeded(std::uint64_t number) {
+    return has_come(number, [](const auto& end) { return end.has_succeeded(); });
   }
 
   /// Blocks until the work of a number is done. Throws what the device reports.
@@ -185,6 +186,16 @@ class work_queue {
       run(*what, stream, reads, writes, origin, settle(stream, others, origin));
     }
   };
+
+  // Asks the end of the work of a number, where it is not known to have come.
+  template <class Ask>
+  bool has_come(std::uint64_t number, const Ask& ask) {
+    if (worker_) return worker_->is_done(number);
+    if (!gpu_ || number <= done_.load(std::memory_order_acquire)) return true;
+    if (const auto end = mark_of(number); end ? ask(*end) : ask(*gpu_)) return true;
+    // Who looked after it meanwhile has taken its mark: that one was of later work then.
+    return number <= done_.load(std::memory_order_acquire);
+  }
 
   void submit_work(std::vector<buffer> reads, std::vector<buffer> writes, index_t elements,
                    work&& what, const char* operation, std::source_location where) {

@@ -66,6 +66,9 @@ inline void check_cuda(cudaError_t status, const char* call) {
   if (status == cudaErrorNotReady) cudaGetLastError();
   return status != cudaErrorNotReady;
 }
+[[nodiscard]] inline bool succeeded(cudaError_t status) {
+  return is_over(status) && status == cudaSuccess;
+}
 
 /// Makes a device current for as long as it lives.
 class cuda_scope {
@@ -172,10 +175,7 @@ class cuda::event {
   [[nodiscard]] bool is_done() const { return is_over(cudaEventQuery(native_)); }
 
   /// True once the work before it is done, and nothing failed.
-  [[nodiscard]] bool has_succeeded() const {
-    const cudaError_t status = cudaEventQuery(native_);
-    return is_over(status) && status == cudaSuccess;
-  }
+  [[nodiscard]] bool has_succeeded() const { return succeeded(cudaEventQuery(native_)); }
 
   /// Blocks until the work before it is done; throws `backend_error` if any of it failed.
   void synchronize() const {
@@ -284,8 +284,9 @@ class cuda::stream {
     check_cuda(cudaStreamWaitEvent(native_, mark.native(), 0), "cudaStreamWaitEvent");
   }
 
-  /// True where all launched work is done.
-  [[nodiscard]] bool idle() const { return is_over(cudaStreamQuery(native_)); }
+  /// As an event's, of all launched work.
+  [[nodiscard]] bool is_done() const { return is_over(cudaStreamQuery(native_)); }
+  [[nodiscard]] bool has_succeeded() const { return succeeded(cudaStreamQuery(native_)); }
 
  private:
   // A grid's limit is 2^31 - 1.
@@ -378,7 +379,8 @@ struct cuda {
     void for_each(const char*, index_t, index_t, std::size_t, const Kernel&) const {}
     void copy(void*, const void*, std::size_t) const {}
     void synchronize() const {}
-    [[nodiscard]] bool idle() const { return true; }
+    [[nodiscard]] bool is_done() const { return true; }
+    [[nodiscard]] bool has_succeeded() const { return true; }
   };
 
  private:

@@ -180,7 +180,7 @@ class host::stream {
   void synchronize() const {}
 
   /// True where all launched work is done.
-  [[nodiscard]] bool idle() const { return true; }
+  [[nodiscard]] bool is_done() const { return true; }
 
   /// Work on fewer elements than this runs on one thread: waking others would cost more.
   static constexpr index_t small_work = 1 << 14;

@@ -144,6 +144,9 @@ struct cuda {
 
   static void finish(int index) noexcept;
 
+  /// From now on a GPU reports that it is lost, whatever its threads do yet.
+  static void lose(int index) { lost(index) = true; }
+
   [[nodiscard]] static int index_of(const execution_space& /*space*/) { return 0; }
 
   [[nodiscard]] static int owner_of(const void* pointer) {
@@ -169,6 +172,11 @@ struct cuda {
   static registry& known() {
     static registry& all = *new registry;
     return all;
+  }
+
+  static std::atomic<bool>& lost(int index) {
+    static std::atomic<bool> all[2];
+    return all[index];
   }
 
   static void* take(std::size_t bytes, int index) {
@@ -206,13 +214,17 @@ struct cuda {
 /// A point in a stream's work.
 class cuda::event {
  public:
-  explicit event(int /*index*/) {}
+  explicit event(int index) : index_(index) {}
 
-  [[nodiscard]] bool is_done() const { return state_->done.load(); }
-  [[nodiscard]] bool has_succeeded() const { return is_done(); }
-  void synchronize() const { state_->wait(); }
+  [[nodiscard]] bool is_done() const { return lost(index_) || state_->done.load(); }
+  [[nodiscard]] bool has_succeeded() const { return !lost(index_) && state_->done.load(); }
+  void synchronize() const {
+    state_->wait();
+    if (lost(index_)) throw device_lost("emulated: the GPU is lost");
+  }
 
  private:
+  friend struct cuda;
   friend class cuda::stream;
   struct state {
     std::atomic<bool> done{true};  // of what was not recorded
@@ -223,6 +235,7 @@ class cuda::event {
       done.notify_all();
     }
   };
+  int index_;
   std::shared_ptr<state> state_ = std::make_shared<state>();
 };
 
@@ -300,12 +313,14 @@ class cuda::stream {
   void wait(const event& mark) const {
     push([state = mark.state_] { state->wait(); });
   }
-  [[nodiscard]] bool idle() const {
+  [[nodiscard]] bool is_done() const { return lost(index_) || is_idle(); }
+  [[nodiscard]] bool has_succeeded() const { return !lost(index_) && is_idle(); }
+
+ private:
+  bool is_idle() const {
     const std::lock_guard lock(mutex_);
     return tasks_.empty();
   }
-
- private:
   // Tasks stay in line until they are done; an empty one is the last.
   void push(std::function<void()> task) const {
     const std::lock_guard lock(mutex_);
@@ -365,7 +380,7 @@ inline void cuda::finish(int index) noexcept {
       if (s->index() == index) s->record(*ends.emplace_back(std::make_unique<event>(index)));
     }
   }
-  for (const auto& end : ends) end->synchronize();
+  for (const auto& end : ends) end->state_->wait();
 }
 
 }  // namespace topos::backend
