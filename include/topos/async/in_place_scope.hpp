@@ -3,9 +3,19 @@
 
 /// Work on the CPU that overlaps with other threads' work.
 
-#include <topos/async/work_queue.hpp>
+#include <topos/core/visibility.hpp>
 
 namespace topos {
+
+namespace detail {
+
+/// How many of this thread's scopes there are.
+[[nodiscard]] TOPOS_SHARED inline int& in_place_scopes() noexcept {
+  thread_local int scopes = 0;
+  return scopes;
+}
+
+}  // namespace detail
 
 /// While it lives, this thread runs its work on the CPU itself, on one core and before the call
 /// returns, instead of enqueueing it; work on other devices is enqueued as ever. Scopes nest.

@@ -3,11 +3,15 @@
 
 /// Work for a queue.
 
+#include <limits>
 #include <memory>
 #include <topos/backend/backend.hpp>
 #include <utility>
 
 namespace topos::detail {
+
+/// Work that touches at least this many elements is queued even where it could run in place.
+inline constexpr index_t always_queued = std::numeric_limits<index_t>::max();
 
 /// A callable on a stream of any backend: one type for all, so that what queues and runs it is
 /// compiled once, and not for each kernel.

@@ -8,32 +8,22 @@
 #include <deque>
 #include <exception>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <source_location>
 #include <topos/async/failure.hpp>
 #include <topos/async/host_worker.hpp>
+#include <topos/async/in_place_scope.hpp>
 #include <topos/async/ticket.hpp>
 #include <topos/async/work.hpp>
 #include <topos/backend/backend.hpp>
-#include <topos/core/visibility.hpp>
 #include <topos/device/runtime.hpp>
 #include <topos/memory/buffer.hpp>
 #include <utility>
 #include <vector>
 
 namespace topos::detail {
-
-/// Work that touches at least this many elements is queued even where it could run in place.
-inline constexpr index_t always_queued = std::numeric_limits<index_t>::max();
-
-/// Whether this thread runs its CPU work itself: see in_place_scope.
-[[nodiscard]] TOPOS_SHARED inline int& in_place_scopes() noexcept {
-  thread_local int scopes = 0;
-  return scopes;
-}
 
 /// A queue of one device. All members may be called from any thread.
 ///

@@ -14,6 +14,7 @@
 #include <topos/backend/cuda_team.hpp>
 #include <topos/backend/kind.hpp>
 #include <topos/backend/profiled_launch.hpp>
+#include <topos/backend/room.hpp>
 #include <topos/core/config.hpp>
 #include <topos/core/error.hpp>
 
@@ -252,7 +253,9 @@ class cuda::stream {
       // In the device's memory, for as many blocks as work at the same time.
       const auto blocks = static_cast<unsigned>(std::min<index_t>(count, 4 * device_.processors));
       void* memory = nullptr;
-      check_cuda(cudaMallocAsync(&memory, blocks * room, native_), "cudaMallocAsync");
+      ask_gpu_twice(index_, [&] {
+        check_cuda(cudaMallocAsync(&memory, blocks * room, native_), "cudaMallocAsync");
+      });
       cuda_items<<<blocks, threads, 0, native_>>>(kernel, count,
                                                   static_cast<unsigned char*>(memory), room);
       check_cuda(cudaFreeAsync(memory, native_), "cudaFreeAsync");

@@ -16,6 +16,7 @@
 #include <string>
 #include <string_view>
 #include <topos/backend/cuda.hpp>
+#include <topos/backend/room.hpp>
 #include <topos/core/error.hpp>
 #include <topos/core/promotion.hpp>
 #include <topos/linalg/epilogue.hpp>
@@ -136,8 +137,14 @@ struct cublas_provider {
   // It takes memory of the GPU's, which our cache may have all of.
   static cublasHandle_t make(int gpu) {
     cublasHandle_t made = nullptr;
-    ask_twice([&] { check(cublasCreate(&made)); },
-              [&] { pool_of(device(device_kind::cuda, gpu)).empty_cache(); });
+    backend::ask_gpu_twice(gpu, [&] {
+      const cublasStatus_t status = cublasCreate(&made);
+      if (status == CUBLAS_STATUS_NOT_INITIALIZED) {
+        throw out_of_memory(
+            "matmul: cuBLAS could not be initialized, as where the GPU has no memory left for it");
+      }
+      check(status);
+    });
     return made;
   }
 

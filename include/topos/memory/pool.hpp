@@ -20,6 +20,8 @@
 #include <map>
 #include <mutex>
 #include <source_location>
+#include <topos/backend/backend.hpp>
+#include <topos/backend/room.hpp>
 #include <topos/core/visibility.hpp>
 #include <topos/device/device.hpp>
 #include <topos/device/runtime.hpp>
@@ -30,17 +32,6 @@
 namespace topos {
 
 namespace detail {
-
-/// What `ask` returns; where there is no memory for it, asked once more after `make_room`.
-template <class Ask, class MakeRoom>
-auto ask_twice(const Ask& ask, const MakeRoom& make_room) {
-  try {
-    return ask();
-  } catch (const out_of_memory&) {
-    make_room();
-  }
-  return ask();
-}
 
 /// The memory of one device. All members may be called from any thread.
 class pool {
@@ -170,7 +161,7 @@ class pool {
                             [&](auto b) { return decltype(b)::allocate(device_.index(), bytes); });
     };
     try {
-      return ask_twice(ask, [&] { release_cache(); });
+      return backend::ask_twice(ask, [&] { release_cache(); });
     } catch (const out_of_memory& failure) {
       throw out_of_memory(concat(failure.what(), "; ", in_use_, " bytes are in use"), where);
     }
@@ -221,6 +212,7 @@ class pools {
  private:
   pools() {
     at_end([this] { host_.close(); });
+    backend::gpu_room() = [](int gpu) { all().of(device(device_kind::cuda, gpu)).empty_cache(); };
     // A child finds them whole and open: what other threads are at then is not there to end.
     ::pthread_atfork([] { all().lock(); }, [] { all().unlock(); }, [] { all().unlock(); });
   }

@@ -4,6 +4,7 @@
 /// Operands of products as stacks of matrices in memory, where they lie if that is possible.
 
 #include <array>
+#include <limits>
 #include <optional>
 #include <source_location>
 #include <topos/linalg/product.hpp>
@@ -88,9 +89,11 @@ template <class T, std::size_t Batch>
       p.b_steps[p.axes++] = own_b;
     }
   }
-  // Matrices one below the other, times the same one, are one matrix.
+  // Matrices one below the other, times the same one, are one matrix, if libraries take so many
+  // rows.
   if (p.axes > 0 && p.b_steps[p.axes - 1] == 0 && p.a_column == 1 &&
-      p.a_steps[p.axes - 1] == p.m * p.a_row) {
+      p.a_steps[p.axes - 1] == p.m * p.a_row &&
+      p.m * p.extents[p.axes - 1] <= std::numeric_limits<int>::max()) {
     p.m *= p.extents[--p.axes];
   }
   return p;

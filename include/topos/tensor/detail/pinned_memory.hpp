@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <topos/backend/backend.hpp>
+#include <topos/backend/room.hpp>
 #include <topos/core/visibility.hpp>
 #include <topos/memory/buffer.hpp>
 #include <topos/memory/pool.hpp>
@@ -57,11 +58,11 @@ class pinned_memory {
         return data;
       }
     }
-    return ask_twice([&] { return backend::cuda::allocate_pinned(gpu, size); },
-                     [&] {
-                       const std::lock_guard lock(mutex_);
-                       release_cache();
-                     });
+    return backend::ask_twice([&] { return backend::cuda::allocate_pinned(gpu, size); },
+                              [&] {
+                                const std::lock_guard lock(mutex_);
+                                release_cache();
+                              });
   }
 
   // The lock is held.
