@@ -28,13 +28,17 @@ struct piece_sort_kernel {
   T* values;                        // or null
   std::int64_t* numbers;            // or null
   const std::int64_t* row_numbers;  // those of the columns; null: their own
+  bool numbered;                    // keys have room for their numbers
   bool side_by_side;                // rows are sorted so, by the host
   short_rows short_on_host;         // of those, such as are filled some at once
 
-  /// Has short rows sorted some at once, where that is the host's to do.
-  void sort_short_rows(const device& d) {
+  /// Chooses how, once it is known what to write. The host sorts short rows some at once, and
+  /// selects by numbers.
+  void plan(const device& d) {
+    const bool on_host = d.kind() == device_kind::cpu;
     const bool has_word = numbers == nullptr || sizeof(key) < 8;
-    side_by_side = d.kind() == device_kind::cpu && has_word && count > 1 &&
+    numbered = numbers != nullptr || (on_host && selects<key>(kept, std::min(columns, piece)));
+    side_by_side = on_host && has_word && count > 1 &&
                    columns <= std::min(piece, host_rows::network_columns) &&
                    (columns < host_rows::selected_columns || !selects<key>(kept, columns));
     if (side_by_side) short_on_host = {d, rows, count, columns, sizeof(key) + sizeof(number), 2};
@@ -59,7 +63,7 @@ struct piece_sort_kernel {
     return side_by_side ? of_item() * columns * 4 : std::min(columns, piece) * 16;
   }
   [[nodiscard]] std::size_t scratch() const {
-    if (!side_by_side) return sort_scratch<key, number>(std::min(columns, piece));
+    if (!side_by_side) return sort_scratch<key, number>(std::min(columns, piece), numbered);
     if (short_on_host.any()) return 0;
     return static_cast<std::size_t>(of_item() * columns) * (sizeof(number) + sizeof(key));
   }
@@ -75,9 +79,9 @@ struct piece_sort_kernel {
     auto* counts = static_cast<index_t*>(team.scratch());
     auto* room = counts + digits;
     auto* own = reinterpret_cast<number*>(reinterpret_cast<std::byte*>(room) + digit_bytes);
-    auto* keys = reinterpret_cast<key*>(own + 2 * most);
+    auto* keys = reinterpret_cast<key*>(own + (numbered ? 2 * most : 0));
     team.barrier();
-    const index_t left = fill(team, keys, own, r, c, n);
+    const index_t left = fill(team, keys, numbered ? own : nullptr, r, c, n);
     if (numbers == nullptr) own = nullptr;
     sort_keys(team, keyed<key, number>{keys, own},
               keyed<key, number>{keys + most, own == nullptr ? nullptr : own + most}, left, counts,
@@ -136,8 +140,8 @@ struct piece_sort_kernel {
     }
   }
 
-  // The keys of n columns; on the host only those that may be kept, where these are few. Says how
-  // many they are.
+  // The keys of n columns, and their numbers, if there is room for them; on the host only those
+  // that may be kept, where these are few. Says how many they are.
   TOPOS_HOST_BRANCH
   template <class Team>
   KOKKOS_FUNCTION index_t fill(const Team& team, key* keys, number* own, index_t r, index_t c,
@@ -149,11 +153,11 @@ struct piece_sort_kernel {
         const index_t most = piece < columns ? piece : columns;
         return host_rows::select(keys, own, n, kept, keys + most);
       }
-      for (index_t j = 0; j < n; ++j) own[j] = static_cast<number>(j);
+      for (index_t j = 0; own != nullptr && j < n; ++j) own[j] = static_cast<number>(j);
     } else {
       for (index_t j = team.rank(); j < n; j += team.threads()) {
         keys[j] = row[c + j];
-        own[j] = static_cast<number>(j);
+        if (own != nullptr) own[j] = static_cast<number>(j);
       }
       team.barrier();
     }

@@ -200,11 +200,12 @@ KOKKOS_FUNCTION void sort_keys(const Team& team, keyed<Key, Number> all, keyed<K
   }
 }
 
-/// Bytes of scratch memory to sort n keys by one team: counts, room, and the keys twice.
+/// Bytes of scratch memory to sort n keys by one team, numbered or not: counts, room, and the keys
+/// twice.
 template <class Key, class Number>
-[[nodiscard]] std::size_t sort_scratch(index_t n) {
+[[nodiscard]] std::size_t sort_scratch(index_t n, bool numbered) {
   return static_cast<std::size_t>(digits) * sizeof(index_t) + digit_bytes +
-         static_cast<std::size_t>(2 * n) * (sizeof(Number) + sizeof(Key));
+         static_cast<std::size_t>(2 * n) * (sizeof(Key) + (numbered ? sizeof(Number) : 0));
 }
 
 /// Item i counts the digits of a piece of a long row; or adds up what the pieces of a row have of a

@@ -44,23 +44,18 @@ template <class T, expression K>
   walk_maker<K::rank> maker(keys.shape(), 1);
   keys.leaves(maker);
   const walk<K::rank> w = maker.make();
-  return piece_sort_kernel<T, decltype(keys.rows(w))>{keys.rows(w),
-                                                      {{}, asked.backwards},
-                                                      w.rows(),
-                                                      w.columns(),
-                                                      piece,
-                                                      asked.kept,
-                                                      nullptr,
-                                                      nullptr,
-                                                      nullptr,
-                                                      false,
-                                                      {}};
+  return piece_sort_kernel<T, decltype(keys.rows(w))>{keys.rows(w), {{}, asked.backwards},
+                                                      w.rows(),     w.columns(),
+                                                      piece,        asked.kept,
+                                                      nullptr,      nullptr,
+                                                      nullptr,      false,
+                                                      false,        {}};
 }
 
 template <class Kernel>
 void submit_piece_sort(Kernel kernel, device d, std::vector<buffer> reads,
                        std::vector<buffer> writes, std::source_location where) {
-  kernel.sort_short_rows(d);
+  kernel.plan(d);
   submit_kernel("topos::sort", kernel, d, std::move(reads), std::move(writes),
                 kernel.count * kernel.columns * 16, "sort", where);
 }
