@@ -185,6 +185,30 @@ TEST(result_stream, advances_the_generator_on_the_consumers_thread) {
   EXPECT_EQ(made, 100);
 }
 
+TEST(result_stream, an_iterator_goes_on_after_what_it_has_thrown) {
+  batcher b(twice_or_throw, {.idempotent = true});
+  std::vector<int> items = numbers(10);
+  items[3] = -3;
+  items[4] = -4;
+  items[9] = -9;
+  std::vector<int> good;
+  int failures = 0;
+  auto results = b.map(items, {.request_size = 5});
+  for (auto at = results.begin(); at != results.end();) {
+    good.push_back(*at);
+    for (bool came = false; !came;) {
+      try {
+        ++at;
+        came = true;
+      } catch (const std::domain_error&) {
+        ++failures;
+      }
+    }
+  }
+  EXPECT_EQ(good, (std::vector<int>{0, 2, 4, 10, 12, 14, 16}));
+  EXPECT_EQ(failures, 3);
+}
+
 TEST(result_stream, throws_for_a_request_that_failed_and_goes_on_after_it) {
   batcher b(twice_or_throw);
   std::vector<int> items = numbers(100);

@@ -149,7 +149,34 @@ int use_the_parents_executor() {
   return WEXITSTATUS(status);
 }
 
+// Functions of results that take longer than the runtime's end, the first of them begun before.
+int end_while_results_are_followed() {
+  constexpr int functions = 20;
+  std::atomic<bool> ends{false};
+  std::atomic<int> called{0};
+  {
+    topos::batcher<int, int> b(twice);
+    for (int i = 0; i < functions; ++i) {
+      static_cast<void>(b.submit(i).then([&](int) {
+        ends.wait(false);
+        for (volatile int n = 0; n < 1'000'000;) n = n + 1;
+        return ++called;
+      }));
+    }
+  }
+  topos::detail::at_end([&] {
+    ends = true;
+    ends.notify_all();
+  });
+  Kokkos::finalize();
+  return called == functions ? 0 : 1;
+}
+
 using shutdown_death = support::death_test;
+
+TEST_F(shutdown_death, functions_of_results_are_called_before_the_runtimes_end) {
+  EXPECT_EXIT(std::_Exit(end_while_results_are_followed()), testing::ExitedWithCode(0), "");
+}
 
 TEST_F(shutdown_death, of_a_forked_child_does_not_hang) {
   EXPECT_EXIT(std::_Exit(use_the_parents_executor()), testing::ExitedWithCode(0), "");

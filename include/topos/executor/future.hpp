@@ -253,6 +253,9 @@ class [[nodiscard]] future {
   /// soon; where one takes longer, others are called beside it, on further threads. One that waits
   /// for another future's work holds a thread; one that returns that future, or a coroutine that
   /// awaits both, does not.
+  ///
+  /// An executor's `drain` and destructor wait for its work, not for what follows the results:
+  /// `get` of this future does. At the runtime's end functions that can be called have been.
   template <std::invocable<T> F>
   auto then(F f, std::source_location where = std::source_location::current()) && {
     using made = detail::never_void<detail::result_of_passed<F, T>>;

@@ -23,11 +23,12 @@ namespace topos {
 /// run.
 ///
 /// A request that fails is thrown, with its own type, by the `begin` or `++` that would come to its
-/// first result; the others are not harmed: calling `begin` again goes on with the request after
-/// it. Where the endpoint is idempotent, or its model returns an `outcome` for each item, a request
-/// is not lost with one bad item: that alone is thrown, where its result would come, and `begin`
-/// goes on with the item after it. What the source throws comes likewise, after the results of all
-/// items before it, and is the end.
+/// first result; the others are not harmed: calling `begin` again, or `++` of the iterator, which
+/// refers to nothing meanwhile, goes on with the request after it. Where the endpoint is
+/// idempotent, or its model returns an `outcome` for each item, a request is not lost with one bad
+/// item: that alone is thrown, where its result would come, and `begin` goes on with the item after
+/// it. What the source throws comes likewise, after the results of all items before it, and is the
+/// end.
 ///
 ///     for (auto results = dep.post<"/encode">(documents);;) {
 ///       try {
@@ -57,7 +58,7 @@ class [[nodiscard]] result_stream {
     [[nodiscard]] Out* operator->() const noexcept { return &**this; }
 
     iterator& operator++() {
-      if (++state_->index == state_->results.size()) state_->advance();
+      if (++state_->index >= state_->results.size()) state_->advance();  // 0 after one that threw
       return *this;
     }
     void operator++(int) { ++*this; }

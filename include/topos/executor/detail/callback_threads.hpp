@@ -12,6 +12,7 @@
 #include <stop_token>
 #include <thread>
 #include <topos/core/visibility.hpp>
+#include <topos/device/runtime.hpp>
 #include <utility>
 
 namespace topos::detail {
@@ -34,7 +35,7 @@ struct continuation {
 
 /// Runs continuations in the order of their coming, one after the other; where one does not return
 /// soon, a further thread goes on with the rest. So that neither a model nor another's callback
-/// waits for one that blocks.
+/// waits for one that blocks. At the runtime's end those that have come are waited for.
 class callback_threads {
  public:
   [[nodiscard]] TOPOS_SHARED static callback_threads& all() {
@@ -71,7 +72,24 @@ class callback_threads {
  private:
   static constexpr std::size_t spare = 2;
 
-  callback_threads() = default;
+  callback_threads() {
+    at_end([this] {
+      if (!forked()) finish();
+    });
+  }
+
+  // Blocks until all that has come has been run, but for what this thread is in the middle of.
+  void finish() {
+    std::unique_lock lock(mutex_);
+    const std::size_t own = is_one() ? 1 : 0;
+    over_.wait(lock, [&] { return first_ == nullptr && running_ <= own; });
+  }
+
+  // Whether this thread is one of these.
+  [[nodiscard]] static bool& is_one() noexcept {
+    thread_local bool is = false;
+    return is;
+  }
 
   // Whether anybody is there to take what has come.
   bool start() noexcept {
@@ -103,6 +121,7 @@ class callback_threads {
   }
 
   void work() noexcept {
+    is_one() = true;
     std::unique_lock lock(mutex_);
     for (;;) {
       while (first_ == nullptr) {
@@ -139,6 +158,7 @@ class callback_threads {
         if (running_ - held_up_ > 1) break;  // another one goes on
       }
       --running_;
+      over_.notify_all();
       if (idle_ >= spare) {
         --threads_;
         return;
@@ -149,6 +169,7 @@ class callback_threads {
 
   std::mutex mutex_;
   std::condition_variable came_;
+  std::condition_variable over_;
   continuation* first_ = nullptr;
   continuation* last_ = nullptr;
   std::size_t taken_ = 0;       // so far
