@@ -29,8 +29,8 @@ struct reduce_rows {
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team& team, index_t i) const {
     const topos::detail::memory_row<T> row{{x + i}};
-    out[2 * i] = topos::detail::sum(team, row, n);
-    out[2 * i + 1] = topos::detail::largest(team, row, n);
+    out[2 * i] = topos::detail::row_sum(team, row, n);
+    out[2 * i + 1] = topos::detail::row_largest(team, row, n);
   }
 };
 

@@ -36,7 +36,7 @@ struct transpose_once {
   index_t rows, columns, padded, ldt, ldf;
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team& team, index_t /*i*/) const {
-    topos::detail::transpose(team, to, ldt, from, ldf, rows, columns, padded);
+    topos::detail::transpose_tile(team, to, ldt, from, ldf, rows, columns, padded);
   }
 };
 

@@ -32,4 +32,22 @@ template <std::size_t A, std::size_t B>
   return result;
 }
 
+namespace detail {
+
+/// Throws `shape_mismatch` unless a shape broadcasts to another without changing that.
+template <std::size_t A, std::size_t B>
+void require_broadcasts_to(const char* operation, const shape<A>& from, const shape<B>& to,
+                           std::source_location where) {
+  static_assert(A <= B);
+  bool does = true;
+  for (std::size_t back = 1; back <= A; ++back)
+    does &= from[A - back] == 1 || from[A - back] == to[B - back];
+  if (!does) {
+    throw shape_mismatch(
+        concat(operation, ": ", to_string(from), " does not broadcast to ", to_string(to)), where);
+  }
+}
+
+}  // namespace detail
+
 }  // namespace topos

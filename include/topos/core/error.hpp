@@ -17,14 +17,18 @@ namespace topos {
 
 namespace detail {
 
-/// Joins what can be streamed into one string, for messages: the same in every locale.
-template <class... Parts>
-[[nodiscard]] std::string concat(const Parts&... parts) {
-  std::ostringstream stream;
-  stream.imbue(std::locale::classic());
-  (stream << ... << parts);
-  return std::move(stream).str();
-}
+/// Joins what can be streamed into one string, for messages: the same in every locale. An object,
+/// so that a program's `concat(x, y)` of tensors does not find it.
+struct concat_parts {
+  template <class... Parts>
+  [[nodiscard]] std::string operator()(const Parts&... parts) const {
+    std::ostringstream stream;
+    stream.imbue(std::locale::classic());
+    (stream << ... << parts);
+    return std::move(stream).str();
+  }
+};
+inline constexpr concat_parts concat{};
 
 /// For a static_assert that says what to write instead: false of any type.
 template <class>

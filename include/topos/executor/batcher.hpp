@@ -72,6 +72,18 @@ class batcher : public detail::executor_core {
         [queue = queue_] { queue->close(); });
   }
 
+  /// A function of another form.
+  template <class F>
+    requires(!std::same_as<F, batcher> && !batch_callable<F, In, Out, Parameters>)
+  explicit batcher(F /*function*/, executor_options options = {},
+                   std::function<std::size_t(const In&)> /*cost*/ = {})
+      : executor_core(*options.time, 1) {
+    static_assert(detail::is_never<F>,
+                  "topos::batcher: the function takes a std::span<const In> and returns a "
+                  "std::vector<Out>, or takes a std::span<Out> as well and returns nothing; or it "
+                  "takes and returns tensors, of one axis more than an item: see batch_function");
+  }
+
   /// Ends all work that was submitted, then its threads. Blocks until then, but where an item, a
   /// result or a model has the last of it and ends on one of these threads: then they go on to the
   /// end of the work by themselves, for which `options.time` and the runtime must be there yet.

@@ -6,6 +6,7 @@
 #include <concepts>
 #include <cstddef>
 #include <string_view>
+#include <topos/core/error.hpp>
 #include <topos/executor/detail/batch_function.hpp>
 #include <topos/executor/fixed_string.hpp>
 #include <topos/executor/future.hpp>
@@ -23,6 +24,7 @@ namespace detail {
 
 // What all endpoints have in common, to tell them from other types.
 struct endpoint_base {};
+struct no_model {};
 
 }  // namespace detail
 
@@ -52,8 +54,17 @@ concept batch_function = detail::batch_signature<Function>::matches;
 /// types of its items, results and parameters are those of the function. `Cost`, a function of an
 /// item, says what it counts for in a batch: 1 where there is none.
 template <fixed_string Name, auto Function, auto Cost = nullptr>
-  requires batch_function<decltype(Function)>
 struct endpoint : detail::endpoint_base {
+  static_assert(
+      detail::is_never<decltype(Function)>,
+      "topos::endpoint: a model's member function takes a std::span<const In> and returns "
+      "a std::vector<Out>, or takes a std::span<Out> as well and returns nothing; or it "
+      "takes and returns tensors, of one axis more than an item: see batch_function");
+  using model = detail::no_model;
+};
+template <fixed_string Name, auto Function, auto Cost>
+  requires batch_function<decltype(Function)>
+struct endpoint<Name, Function, Cost> : detail::endpoint_base {
  private:
   using signature = detail::batch_signature<decltype(Function)>;
 

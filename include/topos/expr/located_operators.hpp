@@ -63,6 +63,13 @@ void right_shift() = delete;
 /// operands of one type alone: C++ tries them either way round, and could not choose.
 template <class Self>
 struct located_operators : located_base {
+  /// The value of an expression of one element: computes it, and waits. Throws `shape_mismatch` if
+  /// there are more or none. With tensor/placement.hpp.
+  template <class X = Self>
+  [[nodiscard]] auto item(std::source_location where = std::source_location::current()) const {
+    return eval(static_cast<const X&>(*this), where).item(where);
+  }
+
   TOPOS_LOCATED_OPERATOR(+, add)
   TOPOS_LOCATED_OPERATOR(-, subtract)
   TOPOS_LOCATED_OPERATOR(*, multiply)

@@ -115,5 +115,11 @@ template <std::size_t N, operand X>
                            std::source_location where = std::source_location::current()) {
   return reshape(x, std::to_array(extents), where);
 }
+/// The elements along one axis: of so many, or -1.
+template <operand X, std::integral I>
+[[nodiscard]] auto reshape(const X& x, I extent,
+                           std::source_location where = std::source_location::current()) {
+  return reshape(x, shape<1>{static_cast<index_t>(extent)}, where);
+}
 
 }  // namespace topos

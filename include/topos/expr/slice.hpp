@@ -120,8 +120,9 @@ class slice_view {
     const auto i = static_cast<index_t>(index);
     const bool too_large = std::is_unsigned_v<Index> && i < 0;
     if (too_large || i < -extents[axis] || i >= extents[axis]) {
-      throw out_of_range(
-          concat("slice: index ", +index, " of axis ", axis, " of ", to_string(extents)), where);
+      throw out_of_range(concat("slice: index ", +index, " is out of range for axis ", axis, " of ",
+                                to_string(extents)),
+                         where);
     }
     first_[axis] = i < 0 ? i + extents[axis] : i;
     kept_[axis] = false;

@@ -50,6 +50,18 @@ template <operand X>
   return detail::seen_as(x, view);
 }
 
+/// The axes in another order: as `permute`, by NumPy's name for it.
+template <operand X>
+[[nodiscard]] auto transpose(const X& x, std::array<index_t, detail::node_t<X>::rank> axes,
+                             std::source_location where = std::source_location::current()) {
+  return permute(x, axes, where);
+}
+/// Two axes are exchanged by `swapaxes`.
+template <operand X, std::integral I, std::integral J>
+void transpose(const X& /*x*/, I /*first*/, J /*second*/) {
+  static_assert(detail::is_never<X>, "topos: to exchange two axes, write swapaxes(x, 0, 1)");
+}
+
 /// Two axes exchanged. Throws `out_of_range`.
 template <operand X>
 [[nodiscard]] auto swapaxes(const X& x, index_t first, index_t second,
@@ -112,11 +124,7 @@ template <std::size_t N, operand X>
   static_assert(N >= detail::node_t<X>::rank, "topos: broadcasting takes no axes away");
   const shape<detail::node_t<X>::rank> from = x.shape();
   (void)size_of_shape(extents, where);
-  if (broadcast("broadcast_to", from, extents, where) != extents) {
-    throw shape_mismatch(detail::concat("broadcast_to: ", to_string(from),
-                                        " does not broadcast to ", to_string(extents)),
-                         where);
-  }
+  detail::require_broadcasts_to("broadcast_to", from, extents, where);
   return detail::seen_as(x, detail::broadcast_view<N>{extents});
 }
 template <std::size_t N, operand X>

@@ -285,13 +285,13 @@ KOKKOS_FUNCTION typename Row::value_type reduce(const Team& team, const Op& op, 
 
 /// The sum of the first n elements of a row.
 template <class Team, class Row>
-KOKKOS_FUNCTION typename Row::value_type sum(const Team& team, const Row& row, index_t n) {
+KOKKOS_FUNCTION typename Row::value_type row_sum(const Team& team, const Row& row, index_t n) {
   return n == 0 ? typename Row::value_type{} : reduce(team, add_op{}, row, 0, n);
 }
 
 /// The largest of the first n > 0 elements of a row.
 template <class Team, class Row>
-KOKKOS_FUNCTION typename Row::value_type largest(const Team& team, const Row& row, index_t n) {
+KOKKOS_FUNCTION typename Row::value_type row_largest(const Team& team, const Row& row, index_t n) {
   return reduce(team, maximum_op{}, row, 0, n);
 }
 

@@ -124,7 +124,7 @@ struct soften_kernel {
   template <class Team>
   KOKKOS_FUNCTION void soften_log(const Team& team, index_t r) const {
     const auto shifted = relative(team, r, own(team));
-    const value_type total = sum(team, make_row(exp_op{}, shifted), columns);
+    const value_type total = row_sum(team, make_row(exp_op{}, shifted), columns);
     put(team, r, make_row(subtract_op{}, shifted, constant{Kokkos::log(total)}));
   }
 

@@ -92,8 +92,8 @@ KOKKOS_FUNCTION void multiply(const Team& team, T* c, index_t ldc, const T* a, i
 /// `padded` are set to 0.
 TOPOS_HOST_BRANCH
 template <class Team, class T>
-KOKKOS_FUNCTION void transpose(const Team& team, T* to, index_t ldt, const T* from, index_t ldf,
-                               index_t rows, index_t columns, index_t padded) {
+KOKKOS_FUNCTION void transpose_tile(const Team& team, T* to, index_t ldt, const T* from,
+                                    index_t ldf, index_t rows, index_t columns, index_t padded) {
   if constexpr (Team::on_host) {
     for (index_t i = 0; i < rows; ++i) {
       for (index_t j = 0; j < columns; ++j) to[j * ldt + i] = from[i * ldf + j];

@@ -31,7 +31,7 @@ struct transpose_weights_kernel {
   KOKKOS_FUNCTION void operator()(const Team& team, index_t i) const {
     const index_t first = i * item_columns;
     const index_t rows = n - first < item_columns ? n - first : item_columns;
-    transpose(team, to + first, n, w + first * k, k, rows, k, rows);
+    transpose_tile(team, to + first, n, w + first * k, k, rows, k, rows);
   }
 };
 

@@ -52,7 +52,7 @@ struct attention_kernel {
     float* y = out + first * heads * width + item % heads * width;
     auto* keys = static_cast<float*>(team.scratch());
     float* scores = keys + width * padded(longest);
-    transpose(team, keys, columns, k, stride, length, width, columns);
+    transpose_tile(team, keys, columns, k, stride, length, width, columns);
     for (index_t i = 0; i < length; i += queries) {
       const index_t m = length - i < queries ? length - i : queries;
       multiply(team, scores, columns, q + i * stride, stride, keys, columns, m, columns, width);
@@ -78,10 +78,10 @@ struct attention_kernel {
     const memory_row<float> own{{scores}};
     assign(team, scores + length, constant{-Kokkos::Experimental::infinity_v<float>}, length,
            columns);
-    const auto shifted = make_row(subtract_op{}, own, constant{largest(team, own, columns)});
+    const auto shifted = make_row(subtract_op{}, own, constant{row_largest(team, own, columns)});
     const auto scaled = make_row(multiply_op{}, shifted, constant{scale});
     assign(team, scores, make_row(exp_op{}, scaled), 0, columns);
-    return sum(team, own, columns);
+    return row_sum(team, own, columns);
   }
 };
 

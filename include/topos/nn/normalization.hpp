@@ -33,8 +33,8 @@ struct layer_norm_kernel {
     const memory_row<float> own{{y}};
     const auto n = static_cast<float>(columns);
     assign(team, y, rows.row(r), 0, columns);
-    const auto centred = make_row(subtract_op{}, own, constant{sum(team, own, columns) / n});
-    const float variance = sum(team, make_row(square_op{}, centred), columns) / n;
+    const auto centred = make_row(subtract_op{}, own, constant{row_sum(team, own, columns) / n});
+    const float variance = row_sum(team, make_row(square_op{}, centred), columns) / n;
     const auto scaled =
         make_row(multiply_op{}, centred, constant{1.0f / Kokkos::sqrt(variance + epsilon)});
     const auto weighted = make_row(multiply_op{}, scaled, memory_row<float>{{weight}});

@@ -39,7 +39,7 @@ struct mean_pool_kernel {
     const float length = last > first ? static_cast<float>(last - first) : 1.0f;
     assign(team, y, make_row(divide_op{}, own, constant{length}), 0, columns);
     if (!normalize) return;
-    const float square = sum(team, make_row(square_op{}, own), columns);
+    const float square = row_sum(team, make_row(square_op{}, own), columns);
     const float norm = Kokkos::sqrt(square);
     assign(team, y, make_row(multiply_op{}, own, constant{1.0f / (norm > 1e-12f ? norm : 1e-12f)}),
            0, columns);

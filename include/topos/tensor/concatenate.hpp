@@ -165,6 +165,12 @@ template <class... X>
                                std::source_location where = std::source_location::current()) {
   return detail::concatenated(detail::nodes_of(parts), axis, where);
 }
+/// Operands come in braces.
+template <operand X, operand Y, class... More>
+void concatenate(const X& /*x*/, const Y& /*y*/, const More&... /*more*/) {
+  static_assert(detail::is_never<X>,
+                "topos: concatenate takes its operands in braces: concatenate({x, y}, axis)");
+}
 // What else comes in braces.
 template <int None = 0>
 void concatenate(std::initializer_list<detail::any_part<1>> /*parts*/, index_t /*axis*/ = 0,
@@ -192,7 +198,12 @@ template <class... X>
                          std::source_location where = std::source_location::current()) {
   return detail::stacked(detail::nodes_of(parts), axis, where);
 }
-
+/// Operands come in braces.
+template <operand X, operand Y, class... More>
+void stack(const X& /*x*/, const Y& /*y*/, const More&... /*more*/) {
+  static_assert(detail::is_never<X>,
+                "topos: stack takes its operands in braces: stack({x, y}, axis)");
+}
 // What else comes in braces.
 template <int None = 0>
 void stack(std::initializer_list<detail::any_part<0>> /*parts*/, index_t /*axis*/ = 0,

@@ -176,9 +176,10 @@ T tensor<T, Rank>::item(const topos::shape<Rank>& index, std::source_location wh
     const index_t extent = extents_[axis];
     const index_t i = index[axis] < 0 ? index[axis] + extent : index[axis];
     if (i < 0 || i >= extent) {
-      throw out_of_range(detail::concat("item: index ", to_string(index), " of a tensor of shape ",
-                                        to_string(extents_)),
-                         where);
+      throw out_of_range(
+          detail::concat("item: index ", to_string(index),
+                         " is out of range for a tensor of shape ", to_string(extents_)),
+          where);
     }
     number = number * extent + i;
   }

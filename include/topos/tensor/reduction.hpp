@@ -293,6 +293,12 @@ TOPOS_REDUCTION(sum)
 /// The product, in the types of the sum. 1 of none.
 TOPOS_REDUCTION(prod)
 
+/// Axes come in braces.
+template <operand X, std::integral I, std::integral J>
+void sum(const X& /*x*/, I /*first*/, J /*second*/) {
+  static_assert(detail::is_never<X>, "topos: of several axes write sum(x, {0, 1})");
+}
+
 /// The arithmetic mean: of integers as float. NaN of none.
 TOPOS_REDUCTION(mean)
 
@@ -302,12 +308,20 @@ TOPOS_REDUCTION(min)
 /// The largest element; NaN if one is. Throws `invalid_argument` for none.
 TOPOS_REDUCTION(max)
 
+namespace detail {
+
+// What can be no axis to reduce along.
+template <class Y>
+concept other_operand = operand<Y> || std::floating_point<Y>;
+
+}  // namespace detail
+
 /// Those of one operand: of two they are `minimum` and `maximum`.
-template <operand X, operand Y>
+template <operand X, detail::other_operand Y>
 void min(const X& /*x*/, const Y& /*y*/) {
   static_assert(detail::is_never<Y>, "topos: of two operands by element write minimum(x, y)");
 }
-template <operand X, operand Y>
+template <operand X, detail::other_operand Y>
 void max(const X& /*x*/, const Y& /*y*/) {
   static_assert(detail::is_never<Y>, "topos: of two operands by element write maximum(x, y)");
 }

@@ -143,6 +143,12 @@ class tensor : detail::located_operators<tensor<T, Rank>> {
     return reshape(std::to_array(extents), where);
   }
 
+  template <std::integral I>
+  [[nodiscard]] tensor<T, 1> reshape(
+      I extent, std::source_location where = std::source_location::current()) const {
+    return reshape(topos::shape<1>{static_cast<index_t>(extent)}, where);
+  }
+
   /// Element `i` of the first axis, a negative one from its end, without a copy. Throws
   /// `out_of_range`.
   [[nodiscard]] tensor<T, Rank - 1> row(
@@ -150,8 +156,9 @@ class tensor : detail::located_operators<tensor<T, Rank>> {
       requires(Rank > 0) {
     const index_t at = i < 0 ? i + extents_[0] : i;
     if (at < 0 || at >= extents_[0]) {
-      throw out_of_range(
-          detail::concat("row: index ", i, " of a tensor of shape ", to_string(extents_)), where);
+      throw out_of_range(detail::concat("row: index ", i, " is out of range for a tensor of shape ",
+                                        to_string(extents_)),
+                         where);
     }
     topos::shape<Rank - 1> rest;
     std::copy(extents_.begin() + 1, extents_.end(), rest.begin());
@@ -199,6 +206,15 @@ class tensor : detail::located_operators<tensor<T, Rank>> {
     return this->slice(range{});
   }
 
+  /// There is no element to refer to: it may be on another device, or yet to be computed.
+  template <class I>
+  void operator[](const I& /*index*/) const {
+    static_assert(
+        detail::is_never<I>,
+        "topos: a tensor has no []: write slice(x, 1) for a part, x.slice(1) = y to assign "
+        "to one, x.item({1, 2}) for a value, x.host()[0] for many");
+  }
+
   /// Adds, subtracts, multiplies by or divides by an operand or scalar that broadcasts to this
   /// shape, in place where nobody else holds the memory. Throws `shape_mismatch`,
   /// `device_mismatch`.
@@ -235,7 +251,8 @@ class tensor : detail::located_operators<tensor<T, Rank>> {
     return memory_;
   }
 
-  /// The first element; of use on the device, to queued work or once that is done.
+  /// The first element; of use on the device, to queued work or once that is done. What is written
+  /// through it is seen by all that shares the memory, unless `make_unique` was called.
   [[nodiscard]] T* data() const noexcept {
     return memory_.data() == nullptr ? nullptr : static_cast<T*>(memory_.data()) + offset_;
   }
@@ -245,35 +262,38 @@ class tensor : detail::located_operators<tensor<T, Rank>> {
     return detail::layout<Rank>::dense(extents_, offset_);
   }
 
+  template <class X>
+  void require_fits(const char* name, const X& x, std::source_location where) const {
+    static_assert(X::rank <= Rank, "topos: the result has more axes than this tensor");
+    if constexpr (X::rank <= Rank)  // the compiler's own words of it are long
+      detail::require_broadcasts_to(name, topos::shape<X::rank>(x.shape()), extents_, where);
+  }
+
   // Asks who holds the memory before the expression, which does too, is made. A tensor of this
   // shape may be this one, which is read where it is written; the node of anything else holds what
   // it reads.
   template <class X, class Make>
   tensor& in_place(const char* name, const X& x, std::source_location where, Make make) {
+    if constexpr (requires { x.memory(); }) require_fits(name, x, where);
     if constexpr (detail::scalar<X> || requires { x.memory(); }) {
       const bool alone = detail::may_overwrite(memory_, where);
-      return update(name, alone, make(x), where);
+      return update(alone, make(x), where);
     } else {
       decltype(auto) by = detail::as_node(x);
+      require_fits(name, by, where);
       const bool alone = detail::may_overwrite(memory_, where);
-      return update(name, alone, make(by), where);
+      return update(alone, make(by), where);
     }
   }
 
   // `alone`: whether nobody but e held the memory.
   template <expression E>
-  tensor& update(const char* name, bool alone, const E& e, std::source_location where) {
+  tensor& update(bool alone, const E& e, std::source_location where) {
     static_assert(!std::integral<T> || std::integral<typename E::value_type>,
                   "topos: the result is floating-point and would be cut off: use astype");
     static_assert(detail::is_complex<T> || !detail::is_complex<typename E::value_type>,
                   "topos: the result is complex and this tensor real");
-    static_assert(E::rank <= Rank, "topos: the result has more axes than this tensor");
-    if constexpr (E::rank <= Rank) {  // the compiler's own words of it are long
-      if (broadcast(name, extents_, e.shape(), where) != extents_) {
-        throw shape_mismatch(detail::concat(name, ": a result of shape ", to_string(e.shape()),
-                                            " does not fit ", to_string(extents_)),
-                             where);
-      }
+    if constexpr (E::rank <= Rank) {
       const auto converted = detail::convert<T>(e);
       if (!alone) return *this = tensor(converted, where);
       detail::map(converted, memory_, whole(), where);

@@ -74,6 +74,7 @@ class tensor_slice : detail::located_operators<tensor_slice<T, Rank, Whole>> {
     const bool shared = !detail::may_overwrite(of_.memory_, where_);
     if constexpr (operand<X>) {
       decltype(auto) by = detail::as_node(x);
+      require_fits(by);
       const bool alone = detail::may_overwrite(of_.memory_, where_);
       return assign(make(by), alone, shared);
     } else {
@@ -89,21 +90,25 @@ class tensor_slice : detail::located_operators<tensor_slice<T, Rank, Whole>> {
     return l;
   }
 
+  template <expression E>
+  void require_fits(const E& e) const {
+    static_assert(E::rank <= Rank, "topos: what is assigned has more axes than the slice");
+    if constexpr (E::rank <= Rank) {  // the compiler's own words are long
+      const topos::shape<E::rank> from = e.shape();
+      detail::require_broadcasts_to("slice", from, part_.extents, where_);
+    }
+  }
+
   // `alone`: nobody but e reads the tensor's memory, each element where it is written. `shared`:
   // others than e hold it.
   template <expression E>
   const tensor_slice& assign(const E& e, bool alone, bool shared) const {
-    static_assert(E::rank <= Rank, "topos: what is assigned has more axes than the slice");
-    if constexpr (E::rank <= Rank) fill(e, alone, shared);  // the compiler's own words are long
+    require_fits(e);
+    if constexpr (E::rank <= Rank) fill(e, alone, shared);
     return *this;
   }
   template <expression E>
   void fill(const E& e, bool alone, bool shared) const {
-    if (broadcast("slice", part_.extents, e.shape(), where_) != part_.extents) {
-      throw shape_mismatch(detail::concat("slice: ", to_string(e.shape()),
-                                          " cannot be assigned to ", to_string(part_.extents)),
-                           where_);
-    }
     if (e.device() && *e.device() != device()) {
       throw device_mismatch(
           detail::concat("slice: the slice is on ", device(), ", what is assigned to it on ",

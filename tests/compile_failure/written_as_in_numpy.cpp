@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect: topos: concatenate takes its operands in braces
+// expect: topos: stack takes its operands in braces
+// expect: topos: of several axes write sum\(x, \{0, 1\}\)
+// expect: topos: to exchange two axes, write swapaxes
+// expect: topos: a tensor has no
+// expect: topos: of two operands by element write maximum\(x, y\)
+
+#include <topos/expr/views.hpp>
+#include <topos/tensor/concatenate.hpp>
+#include <topos/tensor/reduction.hpp>
+
+using matrix = topos::tensor<float, 2>;
+
+void as_they_are(const matrix& x) {
+  topos::concatenate({x, x}, 1);
+  sum(x, {0, 1});
+  swapaxes(x, 0, 1);
+  transpose(x, {1, 0});
+}
+
+#ifdef TOPOS_MUST_FAIL
+void as_in_numpy(const matrix& x) {
+  concatenate(x, x);
+  stack(x, x, 1);
+  sum(x, 0, 1);
+  transpose(x, 0, 1);
+  x[1];
+  max(x, 0.0f);
+}
+#endif
