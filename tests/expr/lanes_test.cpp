@@ -86,6 +86,29 @@ TYPED_TEST(lanes, exponential_is_whole_down_to_the_smallest_number) {
   }
 }
 
+TYPED_TEST(lanes, powers_of_two_are_whole_from_the_smallest_number_to_the_largest) {
+  using T = TypeParam;
+  using limits = std::numeric_limits<T>;
+  const auto power = [](T x) {
+    std::vector<T> from(lane::width<T>, T(1));  // and one that is not
+    from.back() = x;
+    std::vector<T> to(lane::width<T>);
+    lane::store(to.data(), lane::exp2(lane::load(from.data())));
+    return to.back();
+  };
+  const int least = limits::min_exponent - limits::digits;
+  for (int n = least; n < limits::max_exponent; ++n)
+    EXPECT_EQ(power(static_cast<T>(n)), std::ldexp(T(1), n)) << n;
+  EXPECT_EQ(power(static_cast<T>(least - 2)), 0);
+  for (const int edge : {limits::min_exponent, limits::max_exponent}) {
+    for (T x = static_cast<T>(edge - 2); x < static_cast<T>(edge); x += T(0.01)) {
+      const T unit = std::max(limits::min(), std::exp2(x)) * limits::epsilon();
+      EXPECT_NEAR(power(x), std::exp2(x), 2 * unit) << x;
+    }
+  }
+  EXPECT_EQ(power(static_cast<T>(limits::max_exponent)), limits::infinity());
+}
+
 TYPED_TEST(lanes, rows_give_whole_and_partial_batches) {
   using T = TypeParam;
   const std::vector<T> memory = ramp<T>();

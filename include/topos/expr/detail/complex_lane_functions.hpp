@@ -124,7 +124,7 @@ complex_batch<B> sqrt(const complex_batch<B>& x) {
   const B size = lane::sqrt(a * a + b * b);
   const B root = lane::sqrt(half * (a + size));
   const auto is_zero = a + b == zero;
-  const B other = lane::select(is_zero, x.imag, half * x.imag / root);
+  const B other = lane::select(is_zero, x.imag, x.imag / (root + root));
   const auto right = x.real >= zero;
   const complex_batch<B> result{lane::select(right, root, lane::abs(other)),
                                 lane::select(right, other, lane::copysign(root, x.imag))};

@@ -123,7 +123,6 @@ using xsimd::atanh;
 using xsimd::copysign;
 using xsimd::cos;
 using xsimd::cosh;
-using xsimd::exp2;
 using xsimd::max;
 using xsimd::min;
 using xsimd::sin;
@@ -285,6 +284,25 @@ xsimd::batch<T, A> exp(const xsimd::batch<T, A>& x) {
   const B scale = xsimd::select(large, B(narrow ? T(0x1.6c5a4cp+63) : T(0x1.6a09e66a3f1a3p+511)),
                                 B(narrow ? T(0x1.5f8afp-64) : T(0x1.6a09e6655138cp-512)));
   return xsimd::select(large | small, lane::rounded(xsimd::exp(x + shift) * scale), result);
+}
+
+/// exp2, whole between its smallest and its largest result: xsimd's own gives infinity from 127
+/// (1023) on, and 0 where the result is denormal. There it is exp2(x + shift) exp2(-shift), of
+/// which the sum and the factor are exact.
+template <class T, class A>
+xsimd::batch<T, A> exp2(const xsimd::batch<T, A>& x) {
+  using B = xsimd::batch<T, A>;
+  constexpr bool narrow = sizeof(T) == 4;
+  const auto large = x > B(narrow ? T(126) : T(1022));
+  const auto small = (x < B(narrow ? T(-126) : T(-1022))) & (x > B(narrow ? T(-151) : T(-1076)));
+  const B result = xsimd::exp2(x);
+  if (!xsimd::any(large | small)) [[likely]]
+    return result;
+  constexpr T by = narrow ? T(64) : T(512);
+  constexpr T up = narrow ? T(0x1p+64) : T(0x1p+512);
+  const B mended =
+      xsimd::exp2(x + xsimd::select(large, B(-by), B(by))) * xsimd::select(large, B(up), B(1 / up));
+  return xsimd::select(large | small, lane::rounded(mended), result);
 }
 
 /// expm1, finite up to the largest result: xsimd's own is infinite early, and +0 of -0.
