@@ -91,7 +91,7 @@ TEST(safetensors, tensors_are_loaded_as_copies) {
                    {"asked for was float64"}));
   EXPECT_TRUE(says(message_of<topos::shape_mismatch>(
                        [&] { (void)topos::load_safetensor<float, 1>(file, "weight"); }),
-                   {"(2, 3) has not 1 axes"}));
+                   {"(2, 3) has 2 axes, asked for were 1"}));
   EXPECT_THROW((void)(topos::load_safetensor<float, 1>(file, "none")), topos::out_of_range);
 }
 

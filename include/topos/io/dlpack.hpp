@@ -66,10 +66,9 @@ template <element T, std::size_t Rank>
 void require_dlpack(const dlpack::tensor& x, std::source_location where) {
   constexpr dlpack::data_type wanted = dlpack_type<T>();
   if (x.dtype != wanted) {
-    throw dtype_mismatch(
-        concat("from_dlpack: the array's elements are ", dlpack_type_name(x.dtype),
-               ", asked for were ", dlpack_type_name(wanted), " (", dtype_name_v<T>, ")"),
-        where);
+    throw dtype_mismatch(concat("from_dlpack: the array's elements are ", dlpack_type_name(x.dtype),
+                                ", asked for were ", dlpack_type_name(wanted)),
+                         where);
   }
   if (x.ndim != static_cast<std::int32_t>(Rank)) {
     throw shape_mismatch(

@@ -201,9 +201,10 @@ template <npy_element T, std::size_t Rank>
     std::source_location where = std::source_location::current()) {
   const detail::npy_file<T> file(path, where);
   if (file.shape().size() != Rank) {
-    throw shape_mismatch(detail::concat(file.origin(), "the array ", to_string(file.shape()),
-                                        " has not ", Rank, " axes"),
-                         where);
+    throw shape_mismatch(
+        detail::concat(file.origin(), "the array ", to_string(file.shape()), " has ",
+                       file.shape().size(), " axes, asked for were ", Rank),
+        where);
   }
   shape<Rank> extents{};
   for (std::size_t axis = 0; axis != Rank; ++axis) extents[axis] = file.shape()[axis];

@@ -313,7 +313,8 @@ template <element T, std::size_t Rank>
   }
   if (found.shape.size() != Rank) {
     throw shape_mismatch(detail::concat("load_safetensor: ", detail::printable(name), " of shape ",
-                                        to_string(found.shape), " has not ", Rank, " axes"),
+                                        to_string(found.shape), " has ", found.shape.size(),
+                                        " axes, asked for were ", Rank),
                          where);
   }
   if constexpr (std::same_as<T, bool>) {

@@ -181,7 +181,10 @@ class npy_dictionary {
 /// Reads the header of a whole file; throws `npy_error`.
 [[nodiscard]] inline npy_header read_npy_header(std::string_view file) {
   constexpr std::size_t longest = 65535;  // room for far more axes than an array can have
-  if (!file.starts_with(npy_magic)) throw npy_error{"it does not begin with \\x93NUMPY"};
+  if (!file.starts_with(npy_magic)) {
+    throw npy_error{file.starts_with("PK") ? "it is an archive, such as .npz files are: unpack it"
+                                           : "it does not begin with \\x93NUMPY"};
+  }
   const auto byte = [&](std::size_t i) -> std::size_t {
     if (i >= file.size()) throw npy_error{"it ends inside its header"};
     return static_cast<unsigned char>(file[i]);
