@@ -149,6 +149,19 @@ int main(int argc, char** argv) {
   }
   // [/failure]
 
+  std::cout << "== going_on ==\n";
+  // [going_on]
+  executor patient{{.devices = {topos::cpu()}, .idempotent = true}};
+  for (auto lengths = patient.post<"/length">(std::vector<std::string>{"one", "", "three"});;) {
+    try {
+      for (const int each : lengths) std::cout << each << '\n';
+      break;
+    } catch (const std::invalid_argument& e) {
+      std::cout << "failed: " << e.what() << '\n';
+    }
+  }
+  // [/going_on]
+
   std::cout << "== stats ==\n";
   // [stats]
   const bool all = slow.drain(std::chrono::steady_clock::now() + std::chrono::seconds(10));

@@ -112,7 +112,9 @@ inline void require_runtime(std::source_location where) {
   if (Kokkos::is_initialized() && !over) return;
   if (over || Kokkos::is_finalized()) throw_ended(where);
   throw runtime_not_started(
-      "topos was used before it was started: make a `topos::runtime` first in main", where);
+      "topos was used before it was started: make a `topos::runtime` first in main (what is global "
+      "is made before that: assign to it there)",
+      where);
 }
 
 }  // namespace detail
