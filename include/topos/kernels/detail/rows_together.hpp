@@ -12,11 +12,12 @@ namespace topos::detail::host_rows {
 /// Rows that are combined at once.
 inline constexpr int rows_together = 4;
 
-// Of a whole batch at least.
+// Of a whole batch at least. Inlined, so that the rows stay in registers: to write them to memory
+// and read them again takes longer than a short row itself.
 template <class Op, class Row>
-[[gnu::noinline]] void reduce_together(const Op& op, const Row (&rows)[rows_together],
-                                       index_t count,
-                                       typename Row::value_type (&results)[rows_together]) {
+[[gnu::always_inline]] inline void reduce_together(
+    const Op& op, const Row (&rows)[rows_together], index_t count,
+    typename Row::value_type (&results)[rows_together]) {
   const auto at = [&](int r, index_t j, auto some) {
     return by_itself<Row>(rows[r].lanes(j, some));
   };
@@ -31,17 +32,6 @@ template <class Op, class Row>
       totals[r] = blended(count - j, op.lanes(totals[r], at(r, j, count - j)), totals[r]);
   }
   for (int r = 0; r < rows_together; ++r) results[r] = join_lanes<Row>(op, totals[r]);
-}
-
-// Put together in registers: what is copied in larger parts than it was stored in has to reach the
-// cache before.
-template <class Rows>
-[[gnu::noinline, gnu::flatten]] auto row_of(const Rows& rows, index_t r) {
-  return rows.row(r);
-}
-template <class Rows>
-[[gnu::noinline, gnu::flatten]] auto dense_row_of(const Rows& rows, index_t r) {
-  return rows.row(r).dense();
 }
 
 // The rows from r on that are combined some at a time; says where the others begin.
@@ -72,9 +62,9 @@ void reduce_each(const Op& op, const Rows& rows, index_t r, index_t past, index_
     for (; r < past; ++r) use(r, reduce_rest(op, row_at(r), 0, columns));
   };
   if (rows.row(r).is_dense())
-    reduce_all([&](index_t i) { return dense_row_of(rows, i); });
+    reduce_all([&](index_t i) { return rows.row(i).dense(); });
   else
-    reduce_all([&](index_t i) { return row_of(rows, i); });
+    reduce_all([&](index_t i) { return rows.row(i); });
 }
 
 }  // namespace topos::detail::host_rows
