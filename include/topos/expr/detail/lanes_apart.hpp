@@ -3,7 +3,7 @@
 
 /// Lanes of numbers that lie apart in memory. A few places apart they come with their neighbours in
 /// whole loads, and are picked out of them, which takes a fraction of a gathering load: by AVX-512,
-/// and bytes by AVX2.
+/// and numbers of one byte or two by AVX2.
 
 #include <array>
 #include <concepts>
@@ -48,25 +48,28 @@ struct whole_loads {
 
 inline constexpr int bytes_at_once = 16;
 
-/// A load of bytes, each picked at its lane, and 0 at the others.
-template <int Step, int Load>
-inline __m128i picked_bytes(const void* from) {
-  using loads = whole_loads<Step, bytes_at_once>;
+/// A load of numbers of one byte or two, each picked at its lane, and 0 at the others.
+template <int Step, int Load, class T>
+inline __m128i picked_bytes(const T* from) {
+  constexpr int size = sizeof(T);
+  using loads = whole_loads<Step, bytes_at_once / size>;
   alignas(16) static constexpr auto places = [] {
     std::array<signed char, bytes_at_once> result{};
     for (int i = 0; i < bytes_at_once; ++i) {
+      const int place = loads::place(Load, i / size) * size + i % size;
       result[static_cast<std::size_t>(i)] =
-          static_cast<signed char>(loads::has(Load, i) ? loads::place(Load, i) : -1);
+          static_cast<signed char>(loads::has(Load, i / size) ? place : -1);
     }
     return result;
   }();
-  const auto* at = static_cast<const char*>(from) + loads::start(Load);
-  return _mm_shuffle_epi8(_mm_loadu_si128(reinterpret_cast<const __m128i*>(at)),
-                          _mm_load_si128(reinterpret_cast<const __m128i*>(places.data())));
+  return _mm_shuffle_epi8(
+      _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + loads::start(Load))),
+      _mm_load_si128(reinterpret_cast<const __m128i*>(places.data())));
 }
 
-template <int Step>
-inline __m128i every_byte(const void* from) {
+/// Every Step-th of such numbers, as many as fit.
+template <int Step, class T>
+inline __m128i every_short(const T* from) {
   return [&]<int... Load>(std::integer_sequence<int, Load...>) {
     __m128i result = picked_bytes<Step, 0>(from);
     ((result = _mm_or_si128(result, picked_bytes<Step, Load + 1>(from))), ...);
@@ -137,9 +140,10 @@ inline batch<T> every(const T* from) {
 template <int Step, class T>
 index_t copy_every(T* out, const T* from, index_t count) {
   index_t i = 0;
-  if constexpr (sizeof(T) == 1) {
-    for (; i + bytes_at_once <= count; i += bytes_at_once)
-      _mm_storeu_si128(reinterpret_cast<__m128i*>(out + i), every_byte<Step>(from + i * Step));
+  if constexpr (sizeof(T) <= 2) {
+    constexpr index_t at_once = bytes_at_once / static_cast<int>(sizeof(T));
+    for (; i + at_once <= count; i += at_once)
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(out + i), every_short<Step>(from + i * Step));
   } else if constexpr (has_gather<T>) {
     for (; i + width_of<T> <= count; i += width_of<T>)
       lane::store(out + i, every<Step>(from + i * Step));

@@ -80,7 +80,7 @@ inline auto load_bytes_apart(const T* from, index_t step) {
   const auto shifted = [&] { return shift_together<Count>(from, step); };
   if constexpr (sizeof(T) == 1 && Count == bytes_at_once) {
     const auto pick = [&]<int Step>(std::integral_constant<int, Step>) {
-      return every_byte<Step>(from);
+      return every_short<Step>(from);
     };
     return by_whole_step(step, pick, shifted);
   } else {

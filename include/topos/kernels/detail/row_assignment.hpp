@@ -94,6 +94,12 @@ void assign_dense(T* out, const Row& given, index_t first, index_t last) {
   }
 }
 
+// Whether elements become wider as they are loaded, those that lie apart some at once.
+template <class Elements>
+inline constexpr bool widens_apart = false;
+template <class Elements, class To>
+inline constexpr bool widens_apart<widened_elements<Elements, To>> = true;
+
 template <class T, class Elements>
 inline void assign_dense(T* out, const strided_row<Elements>& row, index_t first, index_t last) {
   if constexpr (std::is_same_v<Elements, fetched_elements<T>>) {
@@ -101,6 +107,9 @@ inline void assign_dense(T* out, const strided_row<Elements>& row, index_t first
     const index_t done = lane::copy_whole(out, from, row.step, last - first);
     out += done;
     first += done;
+  } else if constexpr (widens_apart<Elements>) {
+    for (; first + row.width <= last; first += row.width, out += row.width)
+      lane::store(out, row.elements.lanes_apart(row.base + first * row.step, row.step));
   }
   assign_each(out, 1, row, first, last);  // lanes would be gathered one by one
 }
