@@ -136,8 +136,9 @@ struct strided_row {
   index_t step;
 
   KOKKOS_FUNCTION value_type operator[](index_t j) const { return elements(base + j * step); }
+  // Always inline: a call would have the loop around it store all that it keeps in registers.
   template <class Count>
-  [[nodiscard]] auto lanes(index_t j, Count count) const {
+  [[nodiscard, gnu::always_inline]] auto lanes(index_t j, Count count) const {
     if (step == 1) return lanes_of(elements, base + j, count);
     if (step == 0) return lane::splat(elements(base));
     return apart(j, count);
@@ -146,7 +147,7 @@ struct strided_row {
   [[nodiscard]] KOKKOS_FUNCTION dense_row<Elements> dense() const { return {elements, base}; }
 
  private:
-  // Out of line, so that the common case stays small enough to be inlined.
+  // Out of line, so that the common case stays small.
   template <class Count>
   [[gnu::noinline]] auto apart(index_t j, Count count) const {
     index_t needed = width;
