@@ -339,4 +339,12 @@ TEST(slice_assignment, of_nothing_changes_nothing) {
   });
 }
 
+TEST(slice_assignment, a_slice_of_one_element_has_its_value) {
+  on_each_device([](topos::device d) {
+    auto x = tensor_on<2>(d, {2, 3}, std::vector<float>{0, 1, 2, 3, 4, 5});
+    EXPECT_EQ(x.slice(1, 2).item(), 5);
+    EXPECT_THROW((void)x.slice(1).item(), topos::shape_mismatch);
+  });
+}
+
 }  // namespace slice_assignment_test

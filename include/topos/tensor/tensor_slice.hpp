@@ -32,6 +32,11 @@ class tensor_slice : detail::located_operators<tensor_slice<T, Rank, Whole>> {
   /// Enqueues a copy of the part, and returns it at once.
   operator tensor<T, Rank>() const { return tensor<T, Rank>(node(), where_); }
 
+  /// The value of a part of one element. Waits for it. In tensor/placement.hpp.
+  [[nodiscard]] T item(std::source_location where = std::source_location::current()) const {
+    return tensor<T, Rank>(node(), where).item(where);
+  }
+
   /// Enqueues the assignment of an operand that broadcasts to this shape, or of a scalar. Throws
   /// `shape_mismatch`, `device_mismatch`, and `invalid_argument` for a whole number that integers
   /// of type T do not have.

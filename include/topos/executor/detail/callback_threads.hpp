@@ -86,7 +86,7 @@ class callback_threads {
   }
 
   // Whether this thread is one of these.
-  [[nodiscard]] static bool& is_one() noexcept {
+  [[nodiscard]] TOPOS_SHARED static bool& is_one() noexcept {
     thread_local bool is = false;
     return is;
   }
