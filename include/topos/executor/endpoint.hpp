@@ -6,7 +6,6 @@
 #include <concepts>
 #include <cstddef>
 #include <string_view>
-#include <topos/core/error.hpp>
 #include <topos/executor/detail/batch_function.hpp>
 #include <topos/executor/fixed_string.hpp>
 #include <topos/executor/future.hpp>
@@ -24,7 +23,14 @@ namespace detail {
 
 // What all endpoints have in common, to tell them from other types.
 struct endpoint_base {};
-struct no_model {};
+
+// In the place of a function's that is none on batches, so that nothing is said but that.
+struct no_signature {
+  struct model {};
+  using in = int;
+  using out = int;
+  using parameters = no_parameters;
+};
 
 }  // namespace detail
 
@@ -56,17 +62,15 @@ concept batch_function = detail::batch_signature<Function>::matches;
 template <fixed_string Name, auto Function, auto Cost = nullptr>
 struct endpoint : detail::endpoint_base {
   static_assert(
-      detail::is_never<decltype(Function)>,
+      batch_function<decltype(Function)>,
       "topos::endpoint: a model's member function takes a std::span<const In> and returns "
       "a std::vector<Out>, or takes a std::span<Out> as well and returns nothing; or it "
       "takes and returns tensors, of one axis more than an item: see batch_function");
-  using model = detail::no_model;
-};
-template <fixed_string Name, auto Function, auto Cost>
-  requires batch_function<decltype(Function)>
-struct endpoint<Name, Function, Cost> : detail::endpoint_base {
+
  private:
-  using signature = detail::batch_signature<decltype(Function)>;
+  using signature =
+      std::conditional_t<batch_function<decltype(Function)>,
+                         detail::batch_signature<decltype(Function)>, detail::no_signature>;
 
  public:
   using model = typename signature::model;
