@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// CUDA GPUs, through Kokkos::Cuda: with cuda_team.hpp, what kernels see of one, the one place that
-/// knows CUDA.
+/// CUDA GPUs, through Kokkos::Cuda: with cuda_team.hpp, what kernels see of one, and cuda_call.hpp
+/// the one place that knows CUDA.
 ///
 /// Where CUDA is not compiled in, the backend has no devices and what is asked of it throws.
 
 #include <algorithm>
 #include <cstddef>
 #include <memory>
-#include <string>
+#include <mutex>
+#include <optional>
 #include <string_view>
+#include <topos/backend/cuda_call.hpp>
 #include <topos/backend/cuda_team.hpp>
 #include <topos/backend/kind.hpp>
 #include <topos/backend/profiled_launch.hpp>
@@ -21,72 +23,6 @@
 namespace topos::backend {
 
 #if TOPOS_HAS_CUDA
-
-/// Whether a GPU does nothing any more for this process after such an error (the CUDA runtime's
-/// list of errors says so of each).
-[[nodiscard]] inline bool is_lost(cudaError_t status) {
-  switch (status) {
-    case cudaErrorIllegalAddress:
-    case cudaErrorLaunchFailure:
-    case cudaErrorLaunchTimeout:
-    case cudaErrorHardwareStackError:
-    case cudaErrorIllegalInstruction:
-    case cudaErrorMisalignedAddress:
-    case cudaErrorInvalidAddressSpace:
-    case cudaErrorInvalidPc:
-    case cudaErrorAssert:
-    case cudaErrorECCUncorrectable:
-    case cudaErrorNvlinkUncorrectable:
-#if CUDART_VERSION >= 13000
-    case cudaErrorContained:
-    case cudaErrorTensorMemoryLeak:
-#endif
-    case cudaErrorExternalDevice:
-    case cudaErrorMpsClientTerminated:
-    case cudaErrorDevicesUnavailable:
-      return true;
-    default:
-      return false;
-  }
-}
-
-/// Throws what a CUDA call reports, with the call's name.
-inline void check_cuda(cudaError_t status, const char* call) {
-  if (status == cudaSuccess) return;
-  cudaGetLastError();  // a sticky error would be reported again by an unrelated call
-  const std::string message =
-      detail::concat(call, ": ", cudaGetErrorName(status), ": ", cudaGetErrorString(status));
-  if (status == cudaErrorMemoryAllocation) throw out_of_memory(message);
-  if (is_lost(status)) throw device_lost(message);
-  throw backend_error(message);
-}
-
-/// Whether work is over, done or failed, by what a query of it says.
-[[nodiscard]] inline bool is_over(cudaError_t status) {
-  // Else "not ready" stays this thread's last error, and the next launch would be blamed for it.
-  if (status == cudaErrorNotReady) cudaGetLastError();
-  return status != cudaErrorNotReady;
-}
-[[nodiscard]] inline bool succeeded(cudaError_t status) {
-  return is_over(status) && status == cudaSuccess;
-}
-
-/// Makes a device current for as long as it lives.
-class cuda_scope {
- public:
-  explicit cuda_scope(int index) {
-    check_cuda(cudaGetDevice(&before_), "cudaGetDevice");
-    // Even if it is: what a GPU has broken down with is to throw here, since it would have Kokkos,
-    // which makes the same call, end the process.
-    check_cuda(cudaSetDevice(index), "cudaSetDevice");
-  }
-  ~cuda_scope() { cudaSetDevice(before_); }
-  cuda_scope(const cuda_scope&) = delete;
-  cuda_scope& operator=(const cuda_scope&) = delete;
-
- private:
-  int before_ = 0;
-};
 
 /// CUDA GPUs as a backend.
 struct cuda {
@@ -195,18 +131,21 @@ class cuda::stream {
   using backend = cuda;
 
   explicit stream(int index)
-      : index_(index),
-        device_(index),
-        owned_(make(index)),
-        native_(owned_.get()),
-        space_(adopt(index, native_)) {}
+      : index_(index), device_(index), owned_(make(index)), native_(owned_.get()) {}
 
   /// Launches on an execution-space instance of the user's, whose stream stays theirs.
   explicit stream(const execution_space& space)
       : index_(index_of(space)), device_(index_), native_(space.cuda_stream()), space_(space) {}
 
-  /// The execution-space instance on which a user's own kernels run.
-  [[nodiscard]] const execution_space& space() const { return space_; }
+  /// The execution-space instance on which a user's own kernels run, made when it is first asked
+  /// for: waits then for all work on the GPU. Throws `device_lost` if some of it failed, which
+  /// would have Kokkos end the process as it makes one.
+  [[nodiscard]] const execution_space& space() const {
+    std::call_once(is_adopted_, [this] {
+      if (!space_) space_.emplace(adopt(index_, native_));
+    });
+    return *space_;
+  }
 
   /// The index of its GPU.
   [[nodiscard]] int index() const { return index_; }
@@ -227,7 +166,7 @@ class cuda::stream {
   }
 
   /// Enqueues `kernel(team, i)` for i in [0, count), one block of threads for each i; `scratch`
-  /// is the bytes of memory that such a block shares.
+  /// is the bytes of memory that such a block shares: `Kernel::scratch_bytes`, where that is.
   template <class Kernel>
   void for_each(const char* label, index_t count, index_t cost, std::size_t scratch,
                 const Kernel& kernel) const {
@@ -235,20 +174,21 @@ class cuda::stream {
                   "topos: an expression has more operands than a CUDA kernel takes");
     if (count == 0) return;
     const cuda_scope scope(index_);
-    const profiled_launch shown(label, space_);
+    const profiled_launch shown(label, *this);
     cudaGetLastError();  // what others left is no failure of this
     constexpr std::size_t unit = 16;
     const std::size_t room = (scratch + unit - 1) / unit * unit;
     const auto threads = static_cast<unsigned>(device_team::threads_of(cost));
-    if (room <= device_.scratch) {
+    constexpr bool shares = always_shares<Kernel>();
+    if (shares || room <= device_.scratch) {
       // For any launch of the kernel, since others of other queues may be under way.
       if (room > unasked_scratch)
-        check_cuda(
-            cudaFuncSetAttribute(cuda_items<Kernel>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                 static_cast<int>(device_.scratch)),
-            label);
+        check_cuda(cudaFuncSetAttribute(cuda_items<Kernel, shares>,
+                                        cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                        static_cast<int>(device_.scratch)),
+                   label);
       const auto blocks = static_cast<unsigned>(std::min(count, most_blocks));
-      cuda_items<<<blocks, threads, room, native_>>>(kernel, count, nullptr, room);
+      cuda_items<Kernel, shares><<<blocks, threads, room, native_>>>(kernel, count, nullptr, room);
     } else {
       // In the device's memory, for as many blocks as work at the same time.
       const auto blocks = static_cast<unsigned>(std::min<index_t>(count, 4 * device_.processors));
@@ -256,8 +196,8 @@ class cuda::stream {
       ask_gpu_twice(index_, [&] {
         check_cuda(cudaMallocAsync(&memory, blocks * room, native_), "cudaMallocAsync");
       });
-      cuda_items<<<blocks, threads, 0, native_>>>(kernel, count,
-                                                  static_cast<unsigned char*>(memory), room);
+      cuda_items<Kernel, shares><<<blocks, threads, 0, native_>>>(
+          kernel, count, static_cast<unsigned char*>(memory), room);
       check_cuda(cudaFreeAsync(memory, native_), "cudaFreeAsync");
     }
     check_cuda(cudaGetLastError(), label);
@@ -297,6 +237,15 @@ class cuda::stream {
   // More shared memory a kernel has to be allowed, beside the little that all use.
   static constexpr std::size_t unasked_scratch = std::size_t{40} << 10;
 
+  // Whether a kernel says which scratch memory it needs at most, and every GPU has as much.
+  template <class Kernel>
+  static constexpr bool always_shares() {
+    if constexpr (requires { Kernel::scratch_bytes; })
+      return Kernel::scratch_bytes <= unasked_scratch;
+    else
+      return false;
+  }
+
   // What launches know of a GPU.
   struct device_limits {
     int processors;
@@ -333,6 +282,7 @@ class cuda::stream {
   // default stream, which this one does not wait for.
   static execution_space adopt(int index, cudaStream_t stream) {
     const cuda_scope scope(index);
+    check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
     execution_space space(stream);
     check_cuda(cudaStreamSynchronize(cudaStreamLegacy), "cudaStreamSynchronize");
     return space;
@@ -342,7 +292,8 @@ class cuda::stream {
   device_limits device_;
   owned owned_;
   cudaStream_t native_;
-  execution_space space_;
+  mutable std::once_flag is_adopted_;
+  mutable std::optional<execution_space> space_;
 };
 
 #else

@@ -279,7 +279,7 @@ class host::stream {
 
   void launch(const char* label, index_t count, index_t cost, std::size_t scratch,
               const items& all) const {
-    const profiled_launch shown(label, space_);
+    const profiled_launch shown(label, *this);
     if (crew_.size() == 1 || is_small(count, cost)) {
       const scratch_memory memory(scratch);
       all.run(host_team(memory.get()), 0, count);

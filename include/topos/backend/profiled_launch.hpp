@@ -8,14 +8,14 @@
 
 namespace topos::backend {
 
-/// Shows a launch to Kokkos' tools, where some are loaded, as long as it lives.
+/// Shows a launch on a stream to Kokkos' tools, where some are loaded, as long as it lives.
 class profiled_launch {
  public:
-  template <class Space>
-  profiled_launch(const char* label, const Space& space)
+  template <class Stream>
+  profiled_launch(const char* label, const Stream& stream)
       : is_on_(Kokkos::Tools::profileLibraryLoaded()) {
     if (is_on_)
-      Kokkos::Tools::beginParallelFor(label, Kokkos::Tools::Experimental::device_id(space),
+      Kokkos::Tools::beginParallelFor(label, Kokkos::Tools::Experimental::device_id(stream.space()),
                                       &kernel_);
   }
   ~profiled_launch() {
