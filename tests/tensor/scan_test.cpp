@@ -123,12 +123,12 @@ TEST(scan, of_several_chunks_gives_numpys_values) {
 void expect_alone_as_among(topos::device d, const std::vector<double>& row, index_t count) {
   const tensor<double, 1> x = vector_on(d, row);
   const tensor<double, 2> rows = x + topos::zeros<double, 2>({count, 1}, d);
-
-  const std::vector<double> all = values_of(cumsum(rows, 1));
-
   const auto length = static_cast<std::ptrdiff_t>(row.size());
-  EXPECT_TRUE(same_bits(std::vector<double>(all.end() - length, all.end()), values_of(cumsum(x))))
-      << row.size();
+  const auto last = [&](const std::vector<double>& all) {
+    return std::vector<double>(all.end() - length, all.end());
+  };
+  EXPECT_TRUE(same_bits(last(values_of(cumsum(rows, 1))), values_of(cumsum(x)))) << row.size();
+  EXPECT_TRUE(same_bits(last(values_of(cumprod(rows, 1))), values_of(cumprod(x)))) << row.size();
 }
 
 TEST(scan, of_a_short_row_does_not_depend_on_the_others) {
@@ -145,6 +145,15 @@ TEST(scan, of_a_row_of_any_length_does_not_depend_on_the_others) {
       for (std::size_t c = 0; c < columns; ++c) row[c] = 1.0 / static_cast<double>(c + 1);
       expect_alone_as_among(d, row, 70);
     }
+  });
+}
+
+// As many rows as a GPU's warps take whole.
+TEST(scan, of_a_row_does_not_depend_on_very_many_others) {
+  on_each_device([](topos::device d) {
+    std::vector<double> row(700);
+    for (std::size_t c = 0; c < row.size(); ++c) row[c] = 1.0 + 1.0 / static_cast<double>(c + 3);
+    expect_alone_as_among(d, row, 1030);
   });
 }
 

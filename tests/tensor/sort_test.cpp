@@ -224,7 +224,7 @@ TYPED_TEST(topk_of, few_is_the_start_of_a_stable_sort) {
 TEST(sort, of_rows_of_every_width_is_stable) {
   on_each_device([](topos::device d) {
     const index_t rows = 19;
-    for (const index_t n : {1, 2, 31, 32, 33, 100, 1024, 1025}) {
+    for (const index_t n : {1, 2, 31, 32, 33, 100, 192, 193, 1024, 1025}) {
       std::vector<float> in = support::varied(rows * n);
       for (float& v : in) v = std::round(v * 20);  // many are equal
       const tensor<float, 2> x = tensor_on<2>(d, {rows, n}, in);
@@ -262,6 +262,21 @@ TEST(sort, of_long_rows_sorts_each) {
     }
     EXPECT_EQ(rows, expected);
     EXPECT_EQ(columns[3], expected[1]);
+
+    // Few values, whose digits are those of most keys.
+    const tensor<double, 2> few = topos::astype<double>(x % 3);
+    std::vector<std::int64_t> order;
+    const std::vector<double> values = values_of(few);
+    for (index_t r = 0; r < 3; ++r) {
+      std::vector<std::int64_t> own(static_cast<std::size_t>(n));
+      std::iota(own.begin(), own.end(), 0);
+      std::stable_sort(own.begin(), own.end(), [&](std::int64_t i, std::int64_t j) {
+        return values[static_cast<std::size_t>(r * n + i)] <
+               values[static_cast<std::size_t>(r * n + j)];
+      });
+      order.insert(order.end(), own.begin(), own.end());
+    }
+    EXPECT_EQ(values_of(argsort(few)), order);
   });
 }
 

@@ -3,6 +3,7 @@
 
 /// What a kernel sees of a CUDA GPU, the threads of a block, and how one is launched.
 
+#include <cstdint>
 #include <cstring>
 #include <topos/backend/kind.hpp>
 #include <topos/core/config.hpp>
@@ -59,18 +60,46 @@ class device_team {
     return value;
   }
 
-  /// How many lanes of the warp have this one's value, and how many of those come before it. All
-  /// lanes call it.
+  /// What the lanes before this one have, combined in their order, and what all have. All lanes of
+  /// the warp call it. By doubling: Hillis and Steele, "Data parallel algorithms", 1986.
+  template <class T>
+  struct scanned {
+    T before;
+    T all;
+  };
+  template <class T, class Join>
+  [[nodiscard]] KOKKOS_FUNCTION scanned<T> scan_lanes(const T& mine, const T& neutral,
+                                                      const Join& join) const {
+    T so_far = mine;
+    for (int step = 1; step < lanes; step *= 2) {
+      const T other = of_lane(so_far, lane() - step);
+      if (lane() >= step) so_far = join(other, so_far);
+    }
+    const T before = of_lane(so_far, lane() - 1);
+    return {lane() == 0 ? neutral : before, of_lane(so_far, lanes - 1)};
+  }
+
+  /// Of the lanes of the warp that have this one's value, if they have any: how many come before
+  /// it, and whether it is the last. All lanes call it. Values have so many bits, at most: each is
+  /// voted on, which takes less than to look for every value in turn.
   struct equals {
     int before;
-    int all;
+    bool is_last;
   };
-  [[nodiscard]] KOKKOS_FUNCTION equals equal_lanes(unsigned value) const {
-    equals found{0, 1};
-    KOKKOS_IF_ON_DEVICE((const unsigned same = __match_any_sync(~0U, value);
-                         found = {__popc(same & ((1U << lane()) - 1)), __popc(same)};))
-    static_cast<void>(value);
-    return found;
+  template <int Bits>
+  [[nodiscard]] KOKKOS_FUNCTION equals equal_lanes(bool has_one, unsigned value) const {
+    KOKKOS_IF_ON_DEVICE((return find_equal<Bits>(has_one, value);))
+    KOKKOS_IF_ON_HOST((static_cast<void>(has_one); static_cast<void>(value); return {0, true};))
+  }
+
+  /// Tells the other teams of a launch a word, and says what was told last.
+  template <class T>
+  static KOKKOS_FUNCTION void tell(T* word, T value) {
+    *static_cast<volatile T*>(word) = value;
+  }
+  template <class T>
+  [[nodiscard]] static KOKKOS_FUNCTION T told(const T* word) {
+    return *static_cast<const volatile T*>(word);
   }
 
   /// All that a warp wrote is visible to the warp.
@@ -107,6 +136,18 @@ class device_team {
     return other;
   }
 
+  template <int Bits>
+  __device__ equals find_equal(bool has_one, unsigned value) const {
+    unsigned same = __ballot_sync(~0U, has_one);
+    for (int bit = 0; bit < Bits; ++bit) {
+      const bool is_set = (value & (1U << bit)) != 0;
+      const unsigned set = __ballot_sync(~0U, is_set);
+      same &= is_set ? set : ~set;
+    }
+    const unsigned up_to = 1U << lane();
+    return {__popc(same & (up_to - 1)), same < 2 * std::uint64_t{up_to}};
+  }
+
   // Of what the lanes 0 have.
   template <class T, class Op>
   __device__ T combine_warps(const T& value, const Op& op) const {
@@ -124,14 +165,15 @@ class device_team {
 };
 
 /// What is launched: each block works on items until there are none. `memory` is `room` bytes for
-/// each block; where it is null they are in its shared memory.
-template <class Kernel>
+/// each block; where it is null they are in its shared memory, and always so where it `Shares`:
+/// there the compiler knows where they are.
+template <class Kernel, bool Shares>
 __global__ void __launch_bounds__(most_threads, 4)
     cuda_items(const __grid_constant__ Kernel kernel, index_t count, unsigned char* memory,
                std::size_t room) {
   extern __shared__ uint4 shared_memory[];
-  const device_team team(memory == nullptr ? static_cast<void*>(shared_memory)
-                                           : memory + blockIdx.x * room);
+  const device_team team(Shares || memory == nullptr ? static_cast<void*>(shared_memory)
+                                                     : memory + blockIdx.x * room);
   for (index_t i = blockIdx.x; i < count; i += gridDim.x) {
     kernel(team, i);
     if (i + gridDim.x < count) team.barrier();

@@ -76,6 +76,14 @@
 #define TOPOS_STEPS_TO_LEAST
 #endif
 
+/// Before a loop of a GPU's code whose steps are known to the compiler: all of them one after the
+/// other, so that arrays that it goes through are registers.
+#if defined(__CUDACC__)
+#define TOPOS_UNROLLED _Pragma("unroll")
+#else
+#define TOPOS_UNROLLED
+#endif
+
 /// After a member function: what it returns refers to the object, and must not outlive it. Clang
 /// warns where it does; g++ would warn of the attribute.
 #if defined(__has_cpp_attribute) && !defined(__CUDACC__)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Sorting pieces of rows, each by one team, and short rows some at once.
+/// Sorting pieces of rows, each by one team, and short rows some at once: on the host by networks,
+/// on a device by counting, for each key, those before it.
 
 #include <algorithm>
 #include <cstdint>
@@ -11,6 +12,26 @@
 #include <topos/kernels/sort.hpp>
 
 namespace topos::detail {
+
+namespace device_rows {
+
+/// Rows of so many keys are sorted by counting, at most: with more, a radix sort looks less often
+/// at each.
+inline constexpr index_t counted_columns = 192;
+
+/// How many of n keys come before key j, of equal ones those before it.
+template <class Key>
+KOKKOS_FUNCTION int count_before(const Key* keys, int n, int j) {
+  const Key own = keys[j];
+  int before = 0;
+  for (int k = 0; k < n; ++k) {
+    const Key other = keys[k];
+    if (other < own || (other == own && k < j)) ++before;
+  }
+  return before;
+}
+
+}  // namespace device_rows
 
 /// The kernel for pieces of rows that one team sorts: item i is a piece, of which the first `kept`
 /// elements are written, and their numbers along the row. The rows are those of the keys.
@@ -30,7 +51,9 @@ struct piece_sort_kernel {
   const std::int64_t* row_numbers;  // those of the columns; null: their own
   bool numbered;                    // keys have room for their numbers
   bool side_by_side;                // rows are sorted so, by the host
-  short_rows short_on_host;         // of those, such as are filled some at once
+  bool by_counts;                   // rows are sorted so, by a device
+  bool on_device;
+  short_rows short_on_host;  // of those, such as are filled some at once
 
   /// Chooses how, once it is known what to write. The host sorts short rows some at once, and
   /// selects by numbers.
@@ -41,6 +64,8 @@ struct piece_sort_kernel {
     side_by_side = on_host && has_word && count > 1 &&
                    columns <= std::min(piece, host_rows::network_columns) &&
                    (columns < host_rows::selected_columns || !selects<key>(kept, columns));
+    on_device = !on_host;
+    by_counts = on_device && columns <= device_rows::counted_columns;
     if (side_by_side) short_on_host = {d, rows, count, columns, sizeof(key) + sizeof(number), 2};
   }
 
@@ -51,18 +76,24 @@ struct piece_sort_kernel {
     const index_t rest = columns - (across() - 1) * piece;
     return (across() - 1) * kept + (rest < kept ? rest : kept);
   }
-  /// Rows of one item that are sorted side by side: those of whole networks.
-  [[nodiscard]] index_t of_item() const {
+  /// Rows of one item that are sorted together: side by side, those of whole networks.
+  [[nodiscard]] KOKKOS_FUNCTION index_t of_item() const {
+    if (by_counts) return map_chunk / columns;
     constexpr index_t lanes = host_rows::network_rows<key>;
-    return lanes * std::max<index_t>(1, map_chunk / (lanes * columns));
+    const index_t networks = map_chunk / (lanes * columns);
+    return lanes * (networks < 1 ? 1 : networks);
   }
+  [[nodiscard]] bool together() const { return side_by_side || by_counts; }
   [[nodiscard]] index_t items() const {
-    return side_by_side ? (count + of_item() - 1) / of_item() : count * across();
+    return together() ? (count + of_item() - 1) / of_item() : count * across();
   }
   [[nodiscard]] index_t cost() const {
-    return side_by_side ? of_item() * columns * 4 : std::min(columns, piece) * 16;
+    if (together()) return of_item() * columns * 4;
+    constexpr index_t few_threads = 64;  // of a device, so that it has more rows at work
+    return on_device && columns <= 1024 ? few_threads : std::min(columns, piece) * 16;
   }
   [[nodiscard]] std::size_t scratch() const {
+    if (by_counts) return static_cast<std::size_t>(of_item() * columns) * sizeof(key);
     if (!side_by_side) return sort_scratch<key, number>(std::min(columns, piece), numbered);
     if (short_on_host.any()) return 0;
     return static_cast<std::size_t>(of_item() * columns) * (sizeof(number) + sizeof(key));
@@ -76,16 +107,14 @@ struct piece_sort_kernel {
     const index_t past = c + piece < columns ? c + piece : columns;
     const index_t n = past - c;
     const index_t most = piece < columns ? piece : columns;
-    auto* counts = static_cast<index_t*>(team.scratch());
-    auto* room = counts + digits;
-    auto* own = reinterpret_cast<number*>(reinterpret_cast<std::byte*>(room) + digit_bytes);
+    auto* const room = static_cast<std::byte*>(team.scratch());
+    auto* own = reinterpret_cast<number*>(room + device_rows::table_bytes);
     auto* keys = reinterpret_cast<key*>(own + (numbered ? 2 * most : 0));
     team.barrier();
     const index_t left = fill(team, keys, numbered ? own : nullptr, r, c, n);
     if (numbers == nullptr) own = nullptr;
     sort_keys(team, keyed<key, number>{keys, own},
-              keyed<key, number>{keys + most, own == nullptr ? nullptr : own + most}, left, counts,
-              room);
+              keyed<key, number>{keys + most, own == nullptr ? nullptr : own + most}, left, room);
     write(team, keys, own, r, c, n < kept ? n : kept);
   }
 
@@ -99,8 +128,31 @@ struct piece_sort_kernel {
       if (side_by_side) sort_blocks(team, first, std::min(first + of_item(), count));
       return side_by_side;
     } else {
-      return false;
+      if (by_counts) sort_by_counts(team, i * of_item());
+      return by_counts;
     }
+  }
+
+  // On a device: rows from `first` on.
+  template <class Team>
+  KOKKOS_FUNCTION void sort_by_counts(const Team& team, index_t first) const {
+    auto* const keys = static_cast<key*>(team.scratch());
+    const auto width = static_cast<int>(columns);
+    const auto of_rows = static_cast<int>(count - first < of_item() ? count - first : of_item());
+    for (int e = team.rank(); e < of_rows * width; e += team.threads())
+      keys[e] = rows.row(first + e / width)[e % width];
+    team.barrier();
+    for (int e = team.rank(); e < of_rows * width; e += team.threads()) {
+      const int j = e % width;
+      const int before = device_rows::count_before(keys + (e - j), width, j);
+      if (before >= kept) continue;
+      const index_t r = first + e / width;
+      const index_t at = r * results() + before;
+      if (values != nullptr) values[at] = as_value(keys[e]);
+      if (numbers != nullptr)
+        numbers[at] = row_numbers == nullptr ? j : row_numbers[r * columns + j];
+    }
+    team.barrier();
   }
 
   template <class Team>

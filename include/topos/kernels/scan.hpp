@@ -9,7 +9,7 @@
 
 #include <cstdint>
 #include <topos/kernels/detail/scan_total.hpp>
-#include <topos/kernels/detail/team_scan.hpp>
+#include <topos/kernels/detail/warp_scan.hpp>
 #include <topos/kernels/map.hpp>
 
 namespace topos::detail {
@@ -18,25 +18,27 @@ namespace topos::detail {
 template <class T>
 using running_t = std::conditional_t<std::same_as<T, float>, double, T>;
 
-/// Which part of a scan a launch is. On a device rows of several chunks are not whole ones: their
-/// bits would depend on it.
-enum class scan_part : std::uint8_t { whole_rows, totals, starts, chunks };
+/// Which part of a scan a launch is: item i is some whole rows; or some rows that a thread or a
+/// warp of a device does alone; or the total of a chunk; or what each chunk of row i starts with;
+/// or a chunk, started with that. On a device rows of several chunks are not whole ones: their bits
+/// would depend on it.
+enum class scan_part : std::uint8_t { whole_rows, short_rows, totals, starts, chunks };
 
-/// The kernel of a scan along rows. Item i is some whole rows; or the total of a chunk; or what
-/// each chunk of row i starts with; or a chunk, started with that.
+/// A scan along rows.
 template <class Target, class Op, class Rows>
-struct row_scan_kernel {
+struct row_scan {
   using value_type = typename decltype(std::declval<const Rows&>().row(0))::value_type;
   using result_type = typename decltype(std::declval<const Target&>().elements)::value_type;
   using running = running_t<value_type>;
   using kept = scan_total<Op, running>;
   using total_type = typename kept::type;
 
-  /// Segments of a chunk: on the host as many as hide the latency of an operation. On a device one
-  /// for each thread that works on a row alone.
+  /// Segments of a chunk on the host: as many as hide the latency of an operation.
   static constexpr index_t host_segments = 8;
   /// On the host shorter rows of what is quick to compute are scanned straight away.
   static constexpr index_t segmented = 128;
+  /// On a device shorter rows are one thread's each.
+  static constexpr index_t for_one_thread = 16;
 
   Target target;
   Rows rows;
@@ -45,51 +47,48 @@ struct row_scan_kernel {
   index_t count;
   index_t columns;
   total_type* totals;  // of all chunks, and then what they start with
-  scan_part part;
 
   [[nodiscard]] KOKKOS_FUNCTION index_t chunks() const {
     return (columns + map_chunk - 1) / map_chunk;
   }
-  [[nodiscard]] KOKKOS_FUNCTION index_t together() const {
-    return columns < map_chunk ? map_chunk / columns : 1;
+  /// Rows of an item: on a device as many as it has warps, at least, where each is one's.
+  [[nodiscard]] KOKKOS_FUNCTION index_t together(scan_part part) const {
+    const index_t rows_of_chunk = columns < map_chunk ? map_chunk / columns : 1;
+    if (part != scan_part::short_rows || rows_of_chunk > device_rows::most_warps)
+      return rows_of_chunk;
+    return device_rows::most_warps;
   }
-  [[nodiscard]] index_t items() const {
-    if (part == scan_part::whole_rows) return (count + together() - 1) / together();
-    return part == scan_part::starts ? count : count * chunks();
+  [[nodiscard]] index_t items(scan_part part) const {
+    if (part == scan_part::starts) return count;
+    const bool is_cut = part == scan_part::totals || part == scan_part::chunks;
+    return is_cut ? count * chunks() : (count + together(part) - 1) / together(part);
   }
-  [[nodiscard]] index_t cost() const {
-    if (part == scan_part::whole_rows) return std::min(together(), count) * columns;
-    return part == scan_part::starts ? chunks() : map_chunk;
+  [[nodiscard]] index_t cost(scan_part part) const {
+    if (part == scan_part::starts) return chunks();
+    const bool is_cut = part == scan_part::totals || part == scan_part::chunks;
+    return is_cut ? map_chunk : std::min(together(part), count) * columns;
   }
-  /// On a device; the host needs none.
-  [[nodiscard]] static std::size_t scratch() {
-    return backend::most_threads * sizeof(total_type) +
-           static_cast<std::size_t>(place_of(map_chunk)) * sizeof(value_type);
-  }
-  [[nodiscard]] row_scan_kernel as(scan_part p) const {
-    row_scan_kernel other = *this;
-    other.part = p;
-    return other;
-  }
+  /// On a device, a total and a part of each warp; the host needs none.
+  static constexpr std::size_t scratch_bytes =
+      device_rows::most_warps *
+      (device_rows::scanned_part * sizeof(value_type) + sizeof(total_type));
 
-  template <class Team>
-  KOKKOS_FUNCTION void operator()(const Team& team, index_t i) const {
-    if (part == scan_part::whole_rows) {
-      const index_t last = (i + 1) * together() < count ? (i + 1) * together() : count;
-      for (index_t r = i * together(); r < last; ++r) {
-        total_type start = neutral;
-        for (index_t chunk = 0; chunk < chunks(); ++chunk) {
-          start = kept::join(op, start, scan(team, r, chunk, start, true));
-        }
-      }
-    } else if (part == scan_part::totals) {
+  template <scan_part Part, class Team>
+  KOKKOS_FUNCTION void run(const Team& team, index_t i) const {
+    if constexpr (Part == scan_part::starts) {
+      scan_before(team, totals + i * chunks(), chunks(), team.scratch(), neutral, joins());
+    } else if constexpr (Part == scan_part::totals) {
       const total_type total = total_of(team, i / chunks(), i % chunks());
       if (team.rank() == 0) totals[i] = total;
-    } else if (part == scan_part::starts) {
-      // As whole rows do it.
-      scan_before(team, totals + i * chunks(), chunks(), team.scratch(), neutral, joins());
+    } else if constexpr (Part == scan_part::chunks) {
+      scan_chunk(team, i);
     } else {
-      scan(team, i / chunks(), i % chunks(), totals[i], true);
+      const index_t some = together(Part);
+      const index_t last = (i + 1) * some < count ? (i + 1) * some : count;
+      if constexpr (Part == scan_part::short_rows)
+        scan_short_rows(team, i * some, last);
+      else
+        scan_rows(team, i * some, last);
     }
   }
 
@@ -99,13 +98,57 @@ struct row_scan_kernel {
   }
 
   // A short row, whose neighbours hide the latency of its operations.
-  template <class Row, class To>
-  void scan_straight(const Row& row, To* out) const {
+  template <class Row>
+  KOKKOS_FUNCTION void scan_straight(const Row& row, result_type* out) const {
     running so_far = kept::value(neutral);
     for (index_t k = 0; k < columns; ++k) {
       so_far = op(so_far, static_cast<running>(row[k]));
       out[k * target.step] = convert_op<result_type>{}(static_cast<value_type>(so_far));
     }
+  }
+
+  template <class Team>
+  KOKKOS_FUNCTION void scan_rows(const Team& team, index_t r, index_t last) const {
+    for (; r < last; ++r) {
+      total_type start = neutral;
+      for (index_t chunk = 0; chunk < chunks(); ++chunk)
+        start = kept::join(op, start, scan(team, r, chunk, start, true));
+    }
+  }
+
+  // On a device the last first: they may be in a cache yet.
+  template <class Team>
+  KOKKOS_FUNCTION void scan_chunk(const Team& team, index_t i) const {
+    if constexpr (!Team::on_host) i = count * chunks() - 1 - i;
+    scan(team, i / chunks(), i % chunks(), totals[i], true);
+  }
+
+  // On a device: a thread for each, or a warp, which takes its parts one after the other: the sums
+  // are the same as if each were another's.
+  TOPOS_HOST_BRANCH
+  template <class Team>
+  KOKKOS_FUNCTION void scan_short_rows(const Team& team, index_t r, index_t last) const {
+    if constexpr (!Team::on_host) {
+      if (columns <= for_one_thread) {
+        for (r += team.rank(); r < last; r += team.threads())
+          scan_straight(rows.row(r), out_of(r, 0));
+      } else {
+        for (r += team.warp(); r < last; r += team.warps()) {
+          total_type so_far = neutral;
+          for (index_t c = 0; c < columns; c += device_rows::scanned_part) {
+            auto own = part_of(team, r, c, columns);
+            own.write(so_far, out_of(r, c), target.step);
+            so_far = kept::join(op, so_far, own.total());
+          }
+        }
+      }
+      team.barrier();
+    }
+  }
+
+  // Where a row's element goes.
+  [[nodiscard]] KOKKOS_FUNCTION result_type* out_of(index_t r, index_t c) const {
+    return target.elements.data + target.start(r) + c * target.step;
   }
 
   TOPOS_HOST_BRANCH
@@ -130,8 +173,8 @@ struct row_scan_kernel {
     const index_t c = chunk * map_chunk;
     const index_t past = c + map_chunk < columns ? c + map_chunk : columns;
     const index_t n = past - c;
-    auto* out = target.elements.data + target.start(r) + c * target.step;
     if constexpr (Team::on_host) {
+      auto* const out = out_of(r, c);
       if constexpr (decltype(rows.row(r))::is_quick) {
         if (columns < segmented) {
           scan_straight(rows.row(r), out);
@@ -182,40 +225,53 @@ struct row_scan_kernel {
       host_rows::assign(out, target.step, make_row(convert_op<result_type>{}, row), 0, n);
       return total;
     } else {
-      // In the team's memory, to and from which neighbours go together.
-      auto* const room = static_cast<total_type*>(team.scratch());
-      auto* const values = reinterpret_cast<value_type*>(room + backend::most_threads);
-      const auto row = rows.row(r);
-      const auto some = static_cast<int>(n);
-      const int segments = Team::threads_of(columns < map_chunk ? columns : map_chunk);
-      const int length = (some + segments - 1) / segments;
-      const int first = team.rank() * length;
-      const int last = first + length < some ? first + length : some;
-      team.barrier();
-      for (int k = team.rank(); k < some; k += team.threads()) values[place_of(k)] = row[c + k];
-      team.barrier();
-      total_type mine = neutral;
-      for (int k = first; k < last; ++k)
-        kept::add(op, mine, static_cast<running>(values[place_of(k)]));
-      const auto found = device_rows::scan_threads(team, mine, room, neutral, joins());
-      if (!writes) return found.all;
-      running so_far = kept::value(kept::join(op, start, found.before));
-      for (int k = first; k < last; ++k) {
-        value_type& value = values[place_of(k)];
-        so_far = op(so_far, static_cast<running>(value));
-        value = static_cast<value_type>(so_far);
+      constexpr int length = device_rows::scanned_part;
+      const index_t own = team.warp() * length;
+      total_type all = neutral;
+      for (index_t j = c; j < past; j += team.warps() * length) {
+        auto of_warp = part_of(team, r, j + own, past);
+        const auto found = device_rows::scan_warps(
+            team, of_warp.total(), static_cast<total_type*>(team.scratch()), neutral, joins());
+        if (writes) {
+          of_warp.write(kept::join(op, start, kept::join(op, all, found.before)),
+                        out_of(r, j + own), target.step);
+        }
+        all = kept::join(op, all, found.all);
       }
-      team.barrier();
-      for (int k = team.rank(); k < some; k += team.threads())
-        out[k * target.step] = convert_op<result_type>{}(values[place_of(k)]);
-      return found.all;
+      return all;
     }
   }
 
-  // Where value k of a chunk lies in a team's memory: apart from those that other threads ask for
-  // at the same time, in another bank.
-  [[nodiscard]] static constexpr KOKKOS_FUNCTION int place_of(int k) { return k + k / 16; }
+  // What a warp scans of a row from c on.
+  template <class Team>
+  KOKKOS_FUNCTION auto part_of(const Team& team, index_t r, index_t c, index_t past) const {
+    constexpr int length = device_rows::scanned_part;
+    constexpr std::size_t of_totals = device_rows::most_warps * sizeof(total_type);
+    auto* const parts =
+        reinterpret_cast<value_type*>(static_cast<std::byte*>(team.scratch()) + of_totals);
+    return device_rows::warp_scan<Team, Op, running, value_type>(
+        team, op, rows.row(r), c, past, neutral, parts + team.warp() * length);
+  }
 };
+
+/// The kernel of a part of a scan along rows.
+template <class Scan, scan_part Part>
+struct row_scan_kernel {
+  static constexpr std::size_t scratch_bytes = Scan::scratch_bytes;
+  Scan scan;
+
+  template <class Team>
+  KOKKOS_FUNCTION void operator()(const Team& team, index_t i) const {
+    scan.template run<Part>(team, i);
+  }
+};
+
+/// Launches it.
+template <scan_part Part, class Stream, class Scan>
+void launch_scan(const Stream& stream, const Scan& scan) {
+  stream.for_each("topos::scan", scan.items(Part), scan.cost(Part), Scan::scratch_bytes,
+                  row_scan_kernel<Scan, Part>{scan});
+}
 
 /// The widest panel of columns that is scanned at once.
 inline constexpr index_t widest_panel = 512;

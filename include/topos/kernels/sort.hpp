@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Sorting by keys: a stable radix sort of unsigned integers, each with a number that moves along.
-///
-/// Short rows are sorted by one team each (see piece_sort.hpp); long ones by all, digit by digit:
-/// the digits of each piece are counted, the counts added up, and the piece moved to where they
-/// say. The order does not depend on the number of threads. Zagha and Blelloch, "Radix sort for
-/// vector multiprocessors", 1991.
+/// Elements as keys, whose order is that of unsigned integers, and keys sorted by one team, digit
+/// by digit, each with a number that moves along: see piece_sort.hpp for rows of few, and
+/// long_sort.hpp for what all teams sort.
 
 #include <cstdint>
 #include <topos/core/promotion.hpp>
 #include <topos/kernels/detail/digit_table.hpp>
 #include <topos/kernels/map.hpp>
+#include <utility>
 
 namespace topos::detail {
 
@@ -104,53 +102,43 @@ struct from_sort_key : quick {
 template <class Key, class Number>
 struct keyed {
   Key* keys;
-  Number* numbers;
+  Number* numbers;  // or null
+
+  /// Those from the n-th on.
+  [[nodiscard]] KOKKOS_FUNCTION keyed beyond(index_t n) const {
+    return {keys + n, numbers == nullptr ? nullptr : numbers + n};
+  }
 };
 
-/// Counts the digits of n keys into counts[digit * stride]. `room` is digit_bytes on a device.
-TOPOS_HOST_BRANCH
-template <class Team, class Key>
-KOKKOS_FUNCTION void count_digits(const Team& team, const Key* keys, index_t n, int pass,
-                                  index_t* counts, index_t stride, void* room) {
-  if constexpr (Team::on_host) {
-    index_t own[digits] = {};
-    for (index_t j = 0; j < n; ++j) ++own[digit_of(keys[j], pass)];
-    for (index_t d = 0; d < digits; ++d) counts[d * stride] = own[d];
-  } else {
-    const device_rows::digit_table<Team, Key> table(team, keys, n, pass, room);
-    for (index_t d = team.rank(); d < digits; d += team.threads())
-      counts[d * stride] = table.total(d);
-    team.barrier();
-  }
+namespace host_rows {
+
+/// Counts the digits of n keys into counts[digit * stride].
+template <class Key>
+void count_digits(const Key* keys, index_t n, int pass, index_t* counts, index_t stride) {
+  index_t own[digits] = {};
+  for (index_t j = 0; j < n; ++j) ++own[digit_of(keys[j], pass)];
+  for (int d = 0; d < digits; ++d) counts[d * stride] = own[d];
 }
 
-/// Moves n keys, in order, to to[start_of(digit)] and on. `room` is digit_bytes on a device.
-TOPOS_HOST_BRANCH
-template <class Team, class Key, class Number, class Start>
-KOKKOS_FUNCTION void move_by_digits(const Team& team, const keyed<Key, Number>& from,
-                                    const keyed<Key, Number>& to, index_t n, int pass,
-                                    const Start& start_of, void* room) {
-  const auto put = [&](index_t j, index_t at) {
+/// Moves n keys, in order, each to starts[digit], which counts on.
+template <class Key, class Number>
+void move_by_digits(const keyed<Key, Number>& from, const keyed<Key, Number>& to, index_t n,
+                    int pass, index_t* starts) {
+  for (index_t j = 0; j < n; ++j) {
+    const index_t at = starts[digit_of(from.keys[j], pass)]++;
     to.keys[at] = from.keys[j];
     if (to.numbers != nullptr) to.numbers[at] = from.numbers[j];
-  };
-  if constexpr (Team::on_host) {
-    index_t own[digits];
-    for (index_t d = 0; d < digits; ++d) own[d] = start_of(d);
-    for (index_t j = 0; j < n; ++j) put(j, own[digit_of(from.keys[j], pass)]++);
-  } else {
-    const device_rows::digit_table<Team, Key> table(team, from.keys, n, pass, room);
-    for (index_t d = team.rank(); d < digits; d += team.threads()) table.begin(d, start_of(d));
-    table.place(put);
   }
 }
 
-/// counts[i] becomes the sum of those before it; returns that of all. `room` is digit_bytes on a
-/// device.
-template <class Team>
-KOKKOS_FUNCTION index_t add_up_counts(const Team& team, index_t* counts, index_t n, void* room) {
-  return scan_before(team, counts, n, room, index_t{0}, [](index_t a, index_t b) { return a + b; });
+/// counts[i] becomes the sum of those before it; returns that of all.
+inline index_t add_up_counts(index_t* counts, index_t n) {
+  index_t sum = 0;
+  for (index_t i = 0; i < n; ++i) sum += std::exchange(counts[i], sum);
+  return sum;
 }
+
+}  // namespace host_rows
 
 /// As many keys are sorted by insertion, at most.
 inline constexpr index_t few = 32;
@@ -171,24 +159,31 @@ void sort_few(const keyed<Key, Number>& all, index_t n) {
   }
 }
 
-/// Sorts n keys by one team; they end where they began. `spare` is as much room, `counts` room for
-/// a count of each digit, and `room` digit_bytes of memory on a device.
+/// Sorts n keys by one team; they end where they began. `spare` is as much room, and `room`
+/// table_bytes of memory on a device.
 TOPOS_HOST_BRANCH
 template <class Team, class Key, class Number>
 KOKKOS_FUNCTION void sort_keys(const Team& team, keyed<Key, Number> all, keyed<Key, Number> spare,
-                               index_t n, index_t* counts, void* room) {
+                               index_t n, void* room) {
   const keyed<Key, Number> home = all;
   if constexpr (Team::on_host) {
     if (n <= few) return sort_few(all, n);
   }
   for (int pass = 0; pass < static_cast<int>(sizeof(Key)); ++pass) {
-    count_digits(team, all.keys, n, pass, counts, 1, room);
     if constexpr (Team::on_host) {
+      index_t counts[digits];
+      host_rows::count_digits(all.keys, n, pass, counts, 1);
       if (counts[digit_of(all.keys[0], pass)] == n) continue;  // all alike: in order already
+      host_rows::add_up_counts(counts, digits);
+      host_rows::move_by_digits(all, spare, n, pass, counts);
+    } else {
+      const device_rows::digit_table<Team, Key> table(team, all.keys, static_cast<int>(n), pass,
+                                                      room);
+      table.place([&](int j, int at) {
+        spare.keys[at] = all.keys[j];
+        if (all.numbers != nullptr) spare.numbers[at] = all.numbers[j];
+      });
     }
-    add_up_counts(team, counts, digits, room);
-    move_by_digits(
-        team, all, spare, n, pass, [&](index_t d) { return counts[d]; }, room);
     const keyed<Key, Number> filled = spare;
     spare = all;
     all = filled;
@@ -200,100 +195,16 @@ KOKKOS_FUNCTION void sort_keys(const Team& team, keyed<Key, Number> all, keyed<K
   }
 }
 
-/// Bytes of scratch memory to sort n keys by one team, numbered or not: counts, room, and the keys
-/// twice.
+/// Bytes of scratch memory to sort n keys by one team, numbered or not: room, and the keys twice.
 template <class Key, class Number>
 [[nodiscard]] std::size_t sort_scratch(index_t n, bool numbered) {
-  return static_cast<std::size_t>(digits) * sizeof(index_t) + digit_bytes +
+  return device_rows::table_bytes +
          static_cast<std::size_t>(2 * n) * (sizeof(Key) + (numbered ? sizeof(Number) : 0));
 }
 
-/// Item i counts the digits of a piece of a long row; or adds up what the pieces of a row have of a
-/// digit; or what a row has of all; or moves a piece.
-template <class Key, class Number>
-struct digit_kernel {
-  enum class part : std::uint8_t { counts, starts, sums, moves };
-
-  keyed<Key, Number> from;
-  keyed<Key, Number> to;
-  index_t count;
-  index_t columns;
-  index_t piece;
-  index_t* counts;  // (count, digits, pieces), and then of whole rows (count, digits)
-  int pass;
-  part what;
-
-  [[nodiscard]] KOKKOS_FUNCTION index_t across() const { return (columns + piece - 1) / piece; }
-  [[nodiscard]] index_t items() const {
-    return what == part::starts ? count * digits : what == part::sums ? count : count * across();
-  }
-  [[nodiscard]] index_t cost() const {
-    return what == part::starts ? across() : what == part::sums ? digits : std::min(piece, columns);
-  }
-
-  template <class Team>
-  KOKKOS_FUNCTION void operator()(const Team& team, index_t i) const {
-    index_t* const sums = counts + count * digits * across();
-    if (what == part::starts) {
-      const index_t sum = add_up_counts(team, counts + i * across(), across(), team.scratch());
-      if (team.rank() == 0) sums[i] = sum;
-    } else if (what == part::sums) {
-      add_up_counts(team, sums + i * digits, digits, team.scratch());
-    } else {
-      work_on_piece(team, i / across(), i % across(), sums);
-    }
-  }
-
- private:
-  template <class Team>
-  KOKKOS_FUNCTION void work_on_piece(const Team& team, index_t r, index_t p,
-                                     const index_t* sums) const {
-    const index_t first = r * columns + p * piece;
-    const index_t n = (p + 1) * piece < columns ? piece : columns - p * piece;
-    const index_t pieces = across();
-    index_t* own = counts + r * digits * pieces + p;
-    if (what == part::counts) {
-      count_digits(team, from.keys + first, n, pass, own, pieces, team.scratch());
-    } else {
-      const bool numbered = from.numbers != nullptr;
-      move_by_digits(
-          team, keyed<Key, Number>{from.keys + first, numbered ? from.numbers + first : nullptr},
-          keyed<Key, Number>{to.keys + r * columns, numbered ? to.numbers + r * columns : nullptr},
-          n, pass, [&](index_t d) { return sums[r * digits + d] + own[d * pieces]; },
-          team.scratch());
-    }
-  }
-};
-
 /// Columns that one team sorts, or moves, at once on a device.
 [[nodiscard]] inline index_t sort_piece(const device& d) {
-  return d.kind() == device_kind::cpu ? index_t{1} << 16 : map_chunk;
-}
-
-/// Sorts rows of keys, of any length, and the numbers with them: they end in `all`. `spare` is as
-/// much room; `counts` has room for what sort_counts says. Numbers may be null.
-template <class Stream, class Key, class Number>
-void sort_rows(const Stream& stream, keyed<Key, Number> all, keyed<Key, Number> spare,
-               index_t count, index_t columns, index_t piece, index_t* counts) {
-  using kernel = digit_kernel<Key, Number>;
-  using part = typename kernel::part;
-  const keyed<Key, Number> home = all;
-  for (int pass = 0; pass < static_cast<int>(sizeof(Key)); ++pass) {
-    for (const part what : {part::counts, part::starts, part::sums, part::moves}) {
-      const kernel k{all, spare, count, columns, piece, counts, pass, what};
-      stream.for_each("topos::sort", k.items(), k.cost(), digit_bytes, k);
-    }
-    std::swap(all, spare);
-  }
-  if (all.keys == home.keys) return;
-  const auto bytes = static_cast<std::size_t>(count * columns);
-  stream.copy(home.keys, all.keys, bytes * sizeof(Key));
-  if (home.numbers != nullptr) stream.copy(home.numbers, all.numbers, bytes * sizeof(Number));
-}
-
-/// How many counts sort_rows needs.
-[[nodiscard]] inline index_t sort_counts(index_t count, index_t columns, index_t piece) {
-  return count * digits * ((columns + piece - 1) / piece + 1);
+  return d.kind() == device_kind::cpu ? index_t{1} << 16 : device_rows::most_keys;
 }
 
 }  // namespace topos::detail

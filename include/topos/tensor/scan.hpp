@@ -14,8 +14,9 @@ namespace detail {
 
 /// Columns from which a scan across rows reads them by the cache line.
 inline constexpr index_t fewest_columns = 16;
-/// Rows from which each of them is one thread's work on the CPU.
+/// Rows from which each of them is one thread's work on the CPU, and one warp's on a GPU.
 inline constexpr index_t many_rows = 64;
+inline constexpr index_t many_rows_of_warps = 1024;
 
 // `order`: the axes with the scanned one among the last, `target` that of the result so.
 template <class To, class Op, expression V>
@@ -27,31 +28,30 @@ void submit_row_scan(const V& v, const layout<V::rank>& target, const tensor<To,
   v.leaves(maker);
   const walk<V::rank> w = maker.make();
   const auto to = rows_of(target_elements<To>{y.data()}, target, w);
-  using kernel_type = row_scan_kernel<std::decay_t<decltype(to)>, Op, decltype(v.rows(w))>;
-  using running = typename kernel_type::running;
-  using total_type = typename kernel_type::total_type;
-  kernel_type kernel{to,       v.rows(w),   op,      total_type{static_cast<running>(neutral)},
-                     w.rows(), w.columns(), nullptr, scan_part::whole_rows};
+  using scan_type = row_scan<std::decay_t<decltype(to)>, Op, decltype(v.rows(w))>;
+  using running = typename scan_type::running;
+  using total_type = typename scan_type::total_type;
+  scan_type scan{to,       v.rows(w),   op,     total_type{static_cast<running>(neutral)},
+                 w.rows(), w.columns(), nullptr};
   buffer totals;
   const bool on_device = y.device().kind() != device_kind::cpu;
-  if (kernel.chunks() > 1 && (on_device || kernel.count < many_rows)) {
-    const auto bytes =
-        static_cast<std::size_t>(kernel.count * kernel.chunks()) * sizeof(total_type);
+  if (scan.chunks() > 1 && (on_device || scan.count < many_rows)) {
+    const auto bytes = static_cast<std::size_t>(scan.count * scan.chunks()) * sizeof(total_type);
     totals = buffer(y.device(), bytes, where);
-    kernel.totals = static_cast<total_type*>(totals.data());
+    scan.totals = static_cast<total_type*>(totals.data());
   }
+  const bool is_short =
+      on_device && scan.totals == nullptr &&
+      (scan.columns <= device_rows::scanned_part || scan.count >= many_rows_of_warps);
   queue_of(y.device(), where)
       .submit(
           std::move(reads), {y.memory()}, y.size(),
-          [kernel, totals](const auto& stream) {
-            const auto launch = [&](scan_part part) {
-              const auto k = kernel.as(part);
-              stream.for_each("topos::scan", k.items(), k.cost(), k.scratch(), k);
-            };
-            if (kernel.totals == nullptr) return launch(scan_part::whole_rows);
-            launch(scan_part::totals);
-            launch(scan_part::starts);
-            launch(scan_part::chunks);
+          [scan, totals, is_short](const auto& stream) {
+            if (is_short) return launch_scan<scan_part::short_rows>(stream, scan);
+            if (scan.totals == nullptr) return launch_scan<scan_part::whole_rows>(stream, scan);
+            launch_scan<scan_part::totals>(stream, scan);
+            launch_scan<scan_part::starts>(stream, scan);
+            launch_scan<scan_part::chunks>(stream, scan);
           },
           name, where);
 }

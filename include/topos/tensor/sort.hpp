@@ -44,12 +44,19 @@ template <class T, expression K>
   walk_maker<K::rank> maker(keys.shape(), 1);
   keys.leaves(maker);
   const walk<K::rank> w = maker.make();
-  return piece_sort_kernel<T, decltype(keys.rows(w))>{keys.rows(w), {{}, asked.backwards},
-                                                      w.rows(),     w.columns(),
-                                                      piece,        asked.kept,
-                                                      nullptr,      nullptr,
-                                                      nullptr,      false,
-                                                      false,        {}};
+  return piece_sort_kernel<T, decltype(keys.rows(w))>{keys.rows(w),
+                                                      {{}, asked.backwards},
+                                                      w.rows(),
+                                                      w.columns(),
+                                                      piece,
+                                                      asked.kept,
+                                                      nullptr,
+                                                      nullptr,
+                                                      nullptr,
+                                                      false,
+                                                      false,
+                                                      false,
+                                                      {}};
 }
 
 template <class Kernel>

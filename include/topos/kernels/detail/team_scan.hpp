@@ -9,62 +9,85 @@ namespace topos::detail {
 
 namespace device_rows {
 
-/// What a thread's predecessors have, combined, and what all of a team have.
+/// The most warps of a team.
+inline constexpr int most_warps = backend::most_threads / backend::warp_size;
+
+/// What a predecessor's values are, combined, and what all of a team are.
 template <class T>
 struct scanned {
   T before;
   T all;
 };
 
-/// Combines what each thread of a team has with what those before it have, by doubling (Hillis and
-/// Steele, "Data parallel algorithms", 1986). `room` is memory of the team's for a value of each
-/// thread, of which the team is done with what was there. All threads call it.
+/// Combines what each warp of a team has, as `mine` of its lane 0 says, with what those before it
+/// have. `room` is memory of the team's for a value of each warp, of which the team is done with
+/// what was there. All threads call it.
+template <class Team, class T, class Join>
+KOKKOS_FUNCTION scanned<T> scan_warps(const Team& team, const T& mine, T* room, const T& neutral,
+                                      const Join& join) {
+  if (team.lane() == 0) room[team.warp()] = mine;
+  team.barrier();
+  scanned<T> result{neutral, neutral};
+  for (int w = 0; w < team.warps(); ++w) {
+    if (w == team.warp()) result.before = result.all;
+    result.all = join(result.all, room[w]);
+  }
+  team.barrier();
+  return result;
+}
+
+/// The same of what each thread has.
 template <class Team, class T, class Join>
 KOKKOS_FUNCTION scanned<T> scan_threads(const Team& team, const T& mine, T* room, const T& neutral,
                                         const Join& join) {
-  const int rank = team.rank();
-  T so_far = mine;
-  room[rank] = so_far;
-  for (int step = 1; step < team.threads(); step *= 2) {
-    team.barrier();
-    if (rank >= step) so_far = join(room[rank - step], so_far);
-    team.barrier();
-    room[rank] = so_far;
-  }
-  team.barrier();
-  const scanned<T> result{rank == 0 ? neutral : room[rank - 1], room[team.threads() - 1]};
-  team.barrier();
-  return result;
+  const auto of_warp = team.scan_lanes(mine, neutral, join);
+  const auto found = scan_warps(team, of_warp.all, room, neutral, join);
+  return {join(found.before, of_warp.before), found.all};
 }
 
 }  // namespace device_rows
 
 /// Each of n values becomes what those before it come to, the first `neutral`; returns what all do.
-/// `room` is memory of a device's team for a value of each of its threads.
+/// `room` is memory of a device's team for a value of each of its warps. There a thread takes
+/// `Some` neighbours at a time, for which it asks at once.
 TOPOS_HOST_BRANCH
-template <class Team, class T, class Join>
+template <int Some = 8, class Team, class T, class Join>
 KOKKOS_FUNCTION T scan_before(const Team& team, T* values, index_t n, void* room, const T& neutral,
                               const Join& join) {
-  const auto run = [&](T so_far, index_t first, index_t past) {
-    for (index_t i = first; i < past; ++i) {
+  T so_far = neutral;
+  if constexpr (Team::on_host) {
+    for (index_t i = 0; i < n; ++i) {
       const T value = values[i];
       values[i] = so_far;
       so_far = join(so_far, value);
     }
-    return so_far;
-  };
-  if constexpr (Team::on_host) {
-    return run(neutral, 0, n);
   } else {
-    const index_t some = (n + team.threads() - 1) / team.threads();
-    const index_t first = team.rank() * some;
-    const index_t past = first + some < n ? first + some : n;
-    T mine = neutral;
-    for (index_t i = first; i < past; ++i) mine = join(mine, values[i]);
-    const auto found = device_rows::scan_threads(team, mine, static_cast<T*>(room), neutral, join);
-    run(found.before, first, past);
-    return found.all;
+    for (index_t from = 0; from < n; from += index_t{Some} * team.threads()) {
+      const index_t first = from + team.rank() * Some;
+      T own[Some];
+      T mine = neutral;
+      TOPOS_UNROLLED
+      for (int k = 0; k < Some; ++k) {
+        if (first + k < n) own[k] = values[first + k];
+      }
+      TOPOS_UNROLLED
+      for (int k = 0; k < Some; ++k) {
+        if (first + k < n) mine = join(mine, own[k]);
+      }
+      const auto found =
+          device_rows::scan_threads(team, mine, static_cast<T*>(room), neutral, join);
+      T before = join(so_far, found.before);
+      TOPOS_UNROLLED
+      for (int k = 0; k < Some; ++k) {
+        if (first + k < n) {
+          values[first + k] = before;
+          before = join(before, own[k]);
+        }
+      }
+      so_far = join(so_far, found.all);
+    }
   }
+  return so_far;
 }
 
 }  // namespace topos::detail

@@ -5,7 +5,7 @@
 
 #include <source_location>
 #include <topos/async/queues.hpp>
-#include <topos/kernels/sort.hpp>
+#include <topos/kernels/long_sort.hpp>
 #include <topos/tensor/tensor.hpp>
 #include <vector>
 
@@ -22,7 +22,7 @@ void sort_by(const tensor<Key, Rank>& keys, const tensor<Value, Rank>* values, c
   const index_t count = keys.size() / columns;
   const index_t piece = sort_piece(d);
   const tensor<Key, Rank> other_keys(keys.shape(), d, where);
-  const tensor<index_t, 1> counts({sort_counts(count, columns, piece)}, d, where);
+  const tensor<index_t, 1> counts({sort_counts<Key>(d, count, columns, piece)}, d, where);
   keyed<Key, Value> these{keys.data(), nullptr};
   keyed<Key, Value> others{other_keys.data(), nullptr};
   std::vector<buffer> all{keys.memory(), other_keys.memory(), counts.memory()};

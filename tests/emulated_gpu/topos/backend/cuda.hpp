@@ -83,9 +83,31 @@ class device_team {
 
   struct equals {
     int before;
-    int all;
+    bool is_last;
   };
-  [[nodiscard]] equals equal_lanes(unsigned /*value*/) const { return {0, 1}; }
+  template <int Bits>
+  [[nodiscard]] equals equal_lanes(bool /*has_one*/, unsigned /*value*/) const {
+    return {0, true};
+  }
+
+  template <class T>
+  static void tell(T* word, T value) {
+    std::atomic_ref<T>(*word).store(value, std::memory_order_relaxed);
+  }
+  template <class T>
+  [[nodiscard]] static T told(const T* word) {
+    return std::atomic_ref<T>(*const_cast<T*>(word)).load(std::memory_order_relaxed);
+  }
+
+  template <class T>
+  struct scanned {
+    T before;
+    T all;
+  };
+  template <class T, class Join>
+  [[nodiscard]] scanned<T> scan_lanes(const T& mine, const T& neutral, const Join& /*join*/) const {
+    return {neutral, mine};
+  }
 
   template <class T, class Op>
   [[nodiscard]] T combine_lanes(T value, int /*count*/, const Op& /*op*/) const {

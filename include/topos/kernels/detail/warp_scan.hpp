@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// A part of a row that one warp of a device's team scans.
+
+#include <topos/expr/operations.hpp>
+#include <topos/kernels/detail/scan_total.hpp>
+#include <topos/kernels/detail/team_scan.hpp>
+
+namespace topos::detail::device_rows {
+
+/// The most elements of a part.
+inline constexpr int scanned_part = 512;
+
+/// Elements [first, past) of a row, or as many of them as make a part; made by all lanes of a warp,
+/// each of which has packs of neighbours, between which those of the other lanes are. What is
+/// combined in which order depends on how many elements there are.
+template <class Team, class Op, class Running, class T>
+class warp_scan {
+ public:
+  using kept = scan_total<Op, Running>;
+  using total_type = typename kept::type;
+
+  /// `room` is memory of the warp's for a part, aligned as a pack.
+  template <class Row>
+  KOKKOS_FUNCTION warp_scan(const Team& team, const Op& op, const Row& row, index_t first,
+                            index_t past, const total_type& neutral, T* room)
+      : team_(team),
+        op_(op),
+        count_(static_cast<int>(past - first < scanned_part ? past - first : scanned_part)),
+        room_(room),
+        total_(neutral) {
+    load_from(row, first, static_cast<T>(kept::value(neutral)));
+    const auto join = [&](const total_type& a, const total_type& b) {
+      return kept::join(op, a, b);
+    };
+    TOPOS_UNROLLED
+    for (int p = 0; p < packs; ++p) {
+      if (p * of_warp >= count_) break;
+      total_type mine = neutral;
+      TOPOS_UNROLLED
+      for (int k = 0; k < width; ++k)
+        kept::add(op, mine, static_cast<Running>(values_[p].value[k]));
+      const auto found = team.scan_lanes(mine, neutral, join);
+      before_[p] = join(total_, found.before);
+      total_ = join(total_, found.all);
+    }
+  }
+
+  /// What all elements come to.
+  [[nodiscard]] KOKKOS_FUNCTION const total_type& total() const { return total_; }
+
+  /// Writes what each element comes to with all before it and `start`, to every step-th.
+  template <class To>
+  KOKKOS_FUNCTION void write(const total_type& start, To* out, index_t step) {
+    TOPOS_UNROLLED
+    for (int p = 0; p < packs; ++p) {
+      if (p * of_warp >= count_) break;
+      Running so_far = kept::value(kept::join(op_, start, before_[p]));
+      TOPOS_UNROLLED
+      for (int k = 0; k < width; ++k) {
+        T& value = values_[p].value[k];
+        so_far = op_(so_far, static_cast<Running>(value));
+        value = static_cast<T>(so_far);
+      }
+    }
+    if (step == 1 && count_ == scanned_part && is_packed<To, width>(out)) return store<To>(out);
+    team_.warp_barrier();
+    store<T>(room_);
+    team_.warp_barrier();
+    for (int k = team_.lane(); k < count_; k += Team::lanes)
+      out[k * step] = convert_op<To>{}(room_[k]);
+  }
+
+ private:
+  static constexpr int width = pack_size<T> > 4 ? pack_size<T> : 4;
+  static constexpr int of_warp = width * Team::lanes;
+  static constexpr int packs = scanned_part / of_warp;
+
+  // The first element of a lane's pack.
+  [[nodiscard]] KOKKOS_FUNCTION int place(int p) const {
+    return p * of_warp + team_.lane() * width;
+  }
+
+  // Straight, if it lies so and is quick to compute; else through the warp's memory.
+  template <class Row>
+  KOKKOS_FUNCTION void load_from(const Row& row, index_t first, T neutral) {
+    if constexpr (Row::is_quick) {
+      if (count_ == scanned_part && row.is_dense()) {
+        const auto dense = row.dense();
+        if (dense.template packs<pack_size<T>>(first)) return load(dense, first);
+      }
+    }
+    team_.warp_barrier();
+    const int padded = (count_ + of_warp - 1) / of_warp * of_warp;
+    for (int k = team_.lane(); k < padded; k += Team::lanes)
+      room_[k] = k < count_ ? row[first + k] : neutral;
+    team_.warp_barrier();
+    load(memory_row<T>{{room_}}, 0);
+  }
+
+  template <class Row>
+  KOKKOS_FUNCTION void load(const Row& row, index_t first) {
+    constexpr int size = pack_size<T>;
+    TOPOS_UNROLLED
+    for (int p = 0; p < packs; ++p) {
+      if (p * of_warp >= count_) break;
+      TOPOS_UNROLLED
+      for (int k = 0; k < width; k += size) {
+        const auto some = row.template packed<size>(first + place(p) + k);
+        TOPOS_UNROLLED
+        for (int i = 0; i < size; ++i) values_[p].value[k + i] = some.value[i];
+      }
+    }
+  }
+
+  template <class To>
+  KOKKOS_FUNCTION void store(To* out) const {
+    TOPOS_UNROLLED
+    for (int p = 0; p < packs; ++p) {
+      if (p * of_warp >= count_) break;
+      pack<To, width> made;
+      TOPOS_UNROLLED
+      for (int k = 0; k < width; ++k) made.value[k] = convert_op<To>{}(values_[p].value[k]);
+      reinterpret_cast<pack<To, width>*>(out)[p * Team::lanes + team_.lane()] = made;
+    }
+  }
+
+  const Team& team_;
+  const Op& op_;
+  int count_;
+  T* room_;
+  pack<T, width> values_[packs];
+  total_type before_[packs];
+  total_type total_;
+};
+
+}  // namespace topos::detail::device_rows
