@@ -29,26 +29,39 @@ struct f16 {
   std::uint16_t bits = 0;
 
   f16() = default;
-  KOKKOS_FUNCTION explicit f16(float value) {
+  KOKKOS_FUNCTION explicit f16(float value) : bits(rounded(value)) {}
+  KOKKOS_FUNCTION operator float() const {
+    // A GPU has instructions for both ways.
+    KOKKOS_IF_ON_DEVICE((return Kokkos::Experimental::cast_from_half<float>(
+                                    Kokkos::bit_cast<Kokkos::Experimental::half_t>(bits));))
+    KOKKOS_IF_ON_HOST((return widened();))
+  }
+
+ private:
+  static constexpr std::uint16_t nan = 0x7e00U;
+
+  static KOKKOS_FUNCTION std::uint16_t rounded(float value) {
     const auto word = Kokkos::bit_cast<std::uint32_t>(value);
-    const std::uint32_t sign = (word >> 16U) & 0x8000U;
+    const auto sign = static_cast<std::uint16_t>((word >> 16U) & 0x8000U);
     const std::uint32_t magnitude = word & 0x7fffffffU;
-    std::uint32_t half = 0;
-    if (magnitude > 0x7f800000U) {
-      half = 0x7e00U;  // NaN
-    } else if (magnitude >= 0x477ff000U) {
-      half = 0x7c00U;  // 65520 and more round to infinity
-    } else if (magnitude < 0x38800000U) {
+    if (magnitude > 0x7f800000U) return sign | nan;
+    KOKKOS_IF_ON_DEVICE(
+        (return Kokkos::bit_cast<std::uint16_t>(Kokkos::Experimental::cast_to_half(value));))
+    KOKKOS_IF_ON_HOST((return static_cast<std::uint16_t>(sign | rounded_magnitude(magnitude));))
+  }
+
+  static std::uint32_t rounded_magnitude(std::uint32_t magnitude) {
+    if (magnitude >= 0x477ff000U) return 0x7c00U;  // 65520 and more round to infinity
+    if (magnitude < 0x38800000U) {
       // Subnormal: adding 0.5 leaves the rounded multiple of 2^-24 in the low mantissa bits.
       const float shifted = Kokkos::bit_cast<float>(magnitude) + 0.5f;
-      half = Kokkos::bit_cast<std::uint32_t>(shifted) - 0x3f000000U;
-    } else {
-      const std::uint32_t rebased = magnitude - (112U << 23U);
-      half = (rebased + 0xfffU + ((rebased >> 13U) & 1U)) >> 13U;
+      return Kokkos::bit_cast<std::uint32_t>(shifted) - 0x3f000000U;
     }
-    bits = static_cast<std::uint16_t>(sign | half);
+    const std::uint32_t rebased = magnitude - (112U << 23U);
+    return (rebased + 0xfffU + ((rebased >> 13U) & 1U)) >> 13U;
   }
-  KOKKOS_FUNCTION operator float() const {
+
+  [[nodiscard]] float widened() const {
     const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000U) << 16U;
     const std::uint32_t magnitude = bits & 0x7fffU;
     std::uint32_t word = (magnitude << 13U) + (112U << 23U);
