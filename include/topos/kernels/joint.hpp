@@ -14,8 +14,8 @@ struct joined {
   Kernel kernel;
 };
 
-/// Whether the host can do the items of two kernels as one: `shares(other)` then says whether they
-/// are of the same elements, and `run_with(i, others...)` is item i of all.
+/// Whether the items of two kernels can be done as one: `shares(other)` then says whether they are
+/// of the same elements, and `run_with(team, i, others...)` is item i of all.
 template <class Kernel, class Other>
 concept can_share = requires(const Kernel& kernel, const Other& other) {
   kernel.shares(other);
@@ -33,12 +33,9 @@ struct joint_kernel_of<std::index_sequence<I...>, Kernels...> : joined<I, Kernel
   explicit joint_kernel_of(const Kernels&... kernels)
       : joined<I, Kernels>{kernels}..., shared(share(kernels...)) {}
 
-  TOPOS_HOST_BRANCH
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team& team, index_t i) const {
-    if constexpr (Team::on_host) {
-      if (shared) return run_shared(i, joined<I, Kernels>::kernel...);
-    }
+    if (shared) return run_shared(team, i, joined<I, Kernels>::kernel...);
     (joined<I, Kernels>::kernel(team, i), ...);
   }
 
@@ -50,9 +47,10 @@ struct joint_kernel_of<std::index_sequence<I...>, Kernels...> : joined<I, Kernel
     else
       return false;
   }
-  template <class First, class... Rest>
-  static void run_shared(index_t i, const First& first, const Rest&... rest) {
-    if constexpr ((can_share<First, Rest> && ...)) first.run_with(i, rest...);
+  template <class Team, class First, class... Rest>
+  static KOKKOS_FUNCTION void run_shared(const Team& team, index_t i, const First& first,
+                                         const Rest&... rest) {
+    if constexpr ((can_share<First, Rest> && ...)) first.run_with(team, i, rest...);
   }
 };
 

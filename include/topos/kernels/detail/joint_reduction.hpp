@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <topos/expr/operations.hpp>
 #include <topos/expr/row.hpp>
-#include <tuple>
+#include <topos/kernels/detail/team_reduction.hpp>
 #include <type_traits>
 #include <utility>
 
@@ -48,35 +48,51 @@ inline joint_values<B, N> blended(index_t count, joint_values<B, N> a,
   return a;
 }
 
+template <class Indices, class... Ops>
+struct joint_op_of;
+
 /// The operations side by side, as one.
-template <class... Ops>
-class joint_op {
- public:
-  explicit joint_op(const Ops&... ops) : ops_(ops...) {}
+template <std::size_t... I, class... Ops>
+struct joint_op_of<std::index_sequence<I...>, Ops...> : part<I, Ops>... {
+  static constexpr std::size_t count = sizeof...(Ops);
 
   template <class T>
-  [[nodiscard]] auto operator()(const joint_values<T, sizeof...(Ops)>& a,
-                                const joint_values<T, sizeof...(Ops)>& b) const {
-    return each<T>(numbers{}, [&](const auto& op, std::size_t n) { return op(a.of[n], b.of[n]); });
+  [[nodiscard]] KOKKOS_FUNCTION auto operator()(const joint_values<T, count>& a,
+                                                const joint_values<T, count>& b) const {
+    return joint_values<T, count>{{static_cast<T>(part<I, Ops>::value(a.of[I], b.of[I]))...}};
   }
   template <class B>
     requires(has_lanes<Ops, B, B>&&...)
-  [[nodiscard, gnu::always_inline]] auto lanes(const joint_values<B, sizeof...(Ops)>& a,
-                                               const joint_values<B, sizeof...(Ops)>& b) const {
-    return each<B>(numbers{},
-                   [&](const auto& op, std::size_t n) { return op.lanes(a.of[n], b.of[n]); });
+  [[nodiscard, gnu::always_inline]] auto lanes(const joint_values<B, count>& a,
+                                               const joint_values<B, count>& b) const {
+    return joint_values<B, count>{{static_cast<B>(part<I, Ops>::value.lanes(a.of[I], b.of[I]))...}};
+  }
+  /// The operations whose operands come in their order.
+  [[nodiscard]] KOKKOS_FUNCTION auto in_order() const {
+    return joint(device_rows::in_order(part<I, Ops>::value)...);
   }
 
  private:
-  using numbers = std::index_sequence_for<Ops...>;
-
-  template <class To, std::size_t... I, class Combine>
-  [[nodiscard, gnu::always_inline]] auto each(std::index_sequence<I...> /*all*/,
-                                              const Combine& combine) const {
-    return joint_values<To, sizeof...(Ops)>{{static_cast<To>(combine(std::get<I>(ops_), I))...}};
+  template <class... Others>
+  static KOKKOS_FUNCTION auto joint(const Others&... ops) {
+    return joint_op_of<std::index_sequence<I...>, Others...>{{ops}...};
   }
+};
 
-  std::tuple<Ops...> ops_;
+template <class... Ops>
+[[nodiscard]] KOKKOS_FUNCTION auto joint_op(const Ops&... ops) {
+  return joint_op_of<std::index_sequence_for<Ops...>, Ops...>{{ops}...};
+}
+
+/// Makes N times an element of it, on a device.
+template <std::size_t N>
+struct spread_out {
+  template <class T>
+  [[nodiscard]] KOKKOS_FUNCTION joint_values<T, N> operator()(const T& value) const {
+    joint_values<T, N> all;
+    for (T& each : all.of) each = value;
+    return all;
+  }
 };
 
 /// A row each of whose elements stands N times side by side.

@@ -98,8 +98,8 @@ struct reduction_kernel : reduction_pieces {
     }
   }
 
-  /// Whether another kernel reduces the same elements in the same order, and the host gains by
-  /// doing both at once.
+  /// Whether another kernel reduces the same elements in the same order, and it gains to do both at
+  /// once.
   template <class OtherTarget, class OtherOp, class OtherFinish>
     requires(host_rows::same_order<Op, OtherOp, Rows>() && std::equality_comparable<Rows>)
   [[nodiscard]] bool shares(
@@ -110,21 +110,28 @@ struct reduction_kernel : reduction_pieces {
   }
 
   /// Item i of this kernel and of others that share its elements.
-  template <class... Others>
-  void run_with(index_t i, const Others&... others) const {
-    const joint_op ops(op, others.op...);
-    const joint_rows<Rows, 1 + sizeof...(others)> from{rows};
-    if (pieces() > 1) {
-      const auto all = combined(ops, from, i / pieces(), i % pieces());
-      std::size_t n = 0;
+  TOPOS_HOST_BRANCH
+  template <class Team, class... Others>
+  KOKKOS_FUNCTION void run_with(const Team& team, index_t i, const Others&... others) const {
+    if (!whole) {
+      const auto at = piece_number(i);
+      const auto all = joint_piece(team, at.output, at.piece, others...);
+      int n = 0;
       partials[i] = all.of[n++];
       ((others.partials[i] = all.of[n++]), ...);
       return;
     }
-    const index_t last = std::min((i + 1) * together(), outer);
+    if constexpr (!Team::on_host) {
+      if (reduced * columns < device_rows::for_one_warp) {  // they are in a cache
+        (*this)(team, i);
+        (others(team, i), ...);
+        return;
+      }
+    }
+    const index_t last = (i + 1) * together() < outer ? (i + 1) * together() : outer;
     for (index_t o = i * together(); o < last; ++o) {
-      const auto all = combined(ops, from, o, 0);
-      std::size_t n = 0;
+      const auto all = joint_piece(team, o, 0, others...);
+      int n = 0;
       write(o, all.of[n++]);
       (others.write(o, all.of[n++]), ...);
     }
@@ -170,14 +177,41 @@ struct reduction_kernel : reduction_pieces {
     if constexpr (Team::on_host) {
       return combined(op, rows, output, p);
     } else {
-      const range of = piece_of(p);
-      if (of.past_r - of.r == 1)
-        return reduce(team, op, rows.row(output * reduced + of.r), of.c, of.past_c);
-      const piece_values values = values_of(output, p);
-      const value_type value = device_rows::combine<is_quick>(team, op, values.all.size, values);
-      team.barrier();
-      return value;
+      return combined_by_team(team, op, output, p, [](const value_type& value) { return value; });
     }
+  }
+
+  // What each of several kernels makes of a piece.
+  TOPOS_HOST_BRANCH
+  template <class Team, class... Others>
+  KOKKOS_FUNCTION auto joint_piece(const Team& team, index_t output, index_t p,
+                                   const Others&... others) const {
+    constexpr std::size_t count = 1 + sizeof...(others);
+    const auto ops = joint_op(op, others.op...);
+    if constexpr (Team::on_host) {
+      return combined(ops, joint_rows<Rows, count>{rows}, output, p);
+    } else {
+      return combined_by_team(team, ops, output, p, spread_out<count>{});
+    }
+  }
+
+  // On a device: of what `make` makes of each element.
+  template <class Team, class With, class Make>
+  KOKKOS_FUNCTION auto combined_by_team(const Team& team, const With& with, index_t output,
+                                        index_t p, const Make& make) const {
+    const range of = piece_of(p);
+    std::decay_t<decltype(make(value_type{}))> result;
+    if (of.past_r - of.r == 1) {
+      result = device_rows::combine_row(
+          team, with, rows.row(output * reduced + of.r), of.c, of.past_c - of.c,
+          [&](const value_type& value, index_t) { return make(value); });
+    } else {
+      const piece_values values = values_of(output, p);
+      result = device_rows::combine<is_quick>(team, with, values.all.size,
+                                              [&](index_t i) { return make(values(i)); });
+    }
+    team.barrier();
+    return result;
   }
 
   // The values of a piece on a device, one after the other.
