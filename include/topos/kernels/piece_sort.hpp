@@ -44,16 +44,16 @@ struct piece_sort_kernel {
   from_sort_key<T> as_value;
   index_t count;
   index_t columns;
-  index_t piece;                    // columns of one
-  index_t kept;                     // of each piece
-  T* values;                        // or null
-  std::int64_t* numbers;            // or null
-  const std::int64_t* row_numbers;  // those of the columns; null: their own
-  bool numbered;                    // keys have room for their numbers
-  bool side_by_side;                // rows are sorted so, by the host
-  bool by_counts;                   // rows are sorted so, by a device
-  bool on_device;
-  short_rows short_on_host;  // of those, such as are filled some at once
+  index_t piece;                              // columns of one
+  index_t kept;                               // of each piece
+  T* values = nullptr;                        // or none
+  std::int64_t* numbers = nullptr;            // or none
+  const std::int64_t* row_numbers = nullptr;  // those of the columns; null: their own
+  bool numbered = false;                      // keys have room for their numbers
+  bool side_by_side = false;                  // rows are sorted so, by the host
+  bool by_counts = false;                     // rows are sorted so, by a device
+  bool on_device = false;
+  short_rows short_on_host = {};  // of those, such as are filled some at once
 
   /// Chooses how, once it is known what to write. The host sorts short rows some at once, and
   /// selects by numbers.

@@ -44,19 +44,8 @@ template <class T, expression K>
   walk_maker<K::rank> maker(keys.shape(), 1);
   keys.leaves(maker);
   const walk<K::rank> w = maker.make();
-  return piece_sort_kernel<T, decltype(keys.rows(w))>{keys.rows(w),
-                                                      {{}, asked.backwards},
-                                                      w.rows(),
-                                                      w.columns(),
-                                                      piece,
-                                                      asked.kept,
-                                                      nullptr,
-                                                      nullptr,
-                                                      nullptr,
-                                                      false,
-                                                      false,
-                                                      false,
-                                                      {}};
+  return piece_sort_kernel<T, decltype(keys.rows(w))>{
+      keys.rows(w), {{}, asked.backwards}, w.rows(), w.columns(), piece, asked.kept};
 }
 
 template <class Kernel>
