@@ -92,7 +92,8 @@ class device_team {
     KOKKOS_IF_ON_HOST((static_cast<void>(has_one); static_cast<void>(value); return {0, true};))
   }
 
-  /// Tells the other teams of a launch a word, and says what was told last.
+  /// Tells the other teams of a launch a word, and says what was told last: the word alone, nothing
+  /// else that was written before it.
   template <class T>
   static KOKKOS_FUNCTION void tell(T* word, T value) {
     *static_cast<volatile T*>(word) = value;

@@ -247,6 +247,7 @@ struct row_scan {
   KOKKOS_FUNCTION auto part_of(const Team& team, index_t r, index_t c, index_t past) const {
     constexpr int length = device_rows::scanned_part;
     constexpr std::size_t of_totals = device_rows::most_warps * sizeof(total_type);
+    static_assert(of_totals % alignof(pack<value_type, pack_size<value_type>>) == 0);
     auto* const parts =
         reinterpret_cast<value_type*>(static_cast<std::byte*>(team.scratch()) + of_totals);
     return device_rows::warp_scan<Team, Op, running, value_type>(

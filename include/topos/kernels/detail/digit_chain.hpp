@@ -145,7 +145,7 @@ struct digit_chain {
     table.place([&](int j, int at) { ordered[at] = static_cast<small_count>(j); });
     const index_t* const starts = counts.starts + (r * passes + pass) * digits;
     for (int d = team.rank(); d < digits; d += team.threads()) {
-      const index_t before = before_piece(team, told + d, p);
+      const index_t before = before_piece<Team>(told + d, p);
       if (p != 0) Team::tell(told + d, tag(true) | (before + table.placed(d)));
       ahead[d] = starts[d] + before - table.start(d);
     }
@@ -155,8 +155,7 @@ struct digit_chain {
 
   // Keys of a digit in earlier pieces of the row.
   template <class Team>
-  [[nodiscard]] KOKKOS_FUNCTION index_t before_piece(const Team& /*team*/, const index_t* told,
-                                                     index_t p) const {
+  [[nodiscard]] KOKKOS_FUNCTION index_t before_piece(const index_t* told, index_t p) const {
     index_t before = 0;
     for (; p > 0; --p) {
       told -= digits;
