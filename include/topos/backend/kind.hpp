@@ -28,6 +28,7 @@ inline constexpr std::size_t alignment = 256;
 /// The most threads of a device's team, and how many of them are a warp.
 inline constexpr int most_threads = 256;
 inline constexpr int warp_size = 32;
+inline constexpr int most_warps = most_threads / warp_size;
 
 /// The most bytes of a kernel's members on a device: of 32,764 bytes of arguments, which CUDA 12.1
 /// and later take, what a launch adds needs some.

@@ -54,9 +54,8 @@ struct row_scan {
   /// Rows of an item: on a device as many as it has warps, at least, where each is one's.
   [[nodiscard]] KOKKOS_FUNCTION index_t together(scan_part part) const {
     const index_t rows_of_chunk = columns < map_chunk ? map_chunk / columns : 1;
-    if (part != scan_part::short_rows || rows_of_chunk > device_rows::most_warps)
-      return rows_of_chunk;
-    return device_rows::most_warps;
+    if (part != scan_part::short_rows || rows_of_chunk > backend::most_warps) return rows_of_chunk;
+    return backend::most_warps;
   }
   [[nodiscard]] index_t items(scan_part part) const {
     if (part == scan_part::starts) return count;
@@ -70,8 +69,7 @@ struct row_scan {
   }
   /// On a device, a total and a part of each warp; the host needs none.
   static constexpr std::size_t scratch_bytes =
-      device_rows::most_warps *
-      (device_rows::scanned_part * sizeof(value_type) + sizeof(total_type));
+      backend::most_warps * (device_rows::scanned_part * sizeof(value_type) + sizeof(total_type));
 
   template <scan_part Part, class Team>
   KOKKOS_FUNCTION void run(const Team& team, index_t i) const {
@@ -246,7 +244,7 @@ struct row_scan {
   template <class Team>
   KOKKOS_FUNCTION auto part_of(const Team& team, index_t r, index_t c, index_t past) const {
     constexpr int length = device_rows::scanned_part;
-    constexpr std::size_t of_totals = device_rows::most_warps * sizeof(total_type);
+    constexpr std::size_t of_totals = backend::most_warps * sizeof(total_type);
     static_assert(of_totals % alignof(pack<value_type, pack_size<value_type>>) == 0);
     auto* const parts =
         reinterpret_cast<value_type*>(static_cast<std::byte*>(team.scratch()) + of_totals);

@@ -45,8 +45,8 @@ using small_count = std::uint16_t;
 
 /// Bytes of a team's memory for a table: counts, places, and where digits begin.
 inline constexpr std::size_t table_bytes =
-    static_cast<std::size_t>(most_warps * digits + most_keys) * sizeof(small_count) +
-    static_cast<std::size_t>(digits + most_warps) * sizeof(int);
+    static_cast<std::size_t>(backend::most_warps * digits + most_keys) * sizeof(small_count) +
+    static_cast<std::size_t>(digits + backend::most_warps) * sizeof(int);
 
 /// The keys of each digit that each warp of a team has, of which warp w has the w-th part, and
 /// where in its part each key comes among those of its digit.
@@ -60,7 +60,7 @@ class digit_table {
         size_(n),
         pass_(pass),
         counts_(static_cast<small_count*>(memory)),
-        places_(counts_ + most_warps * digits),
+        places_(counts_ + backend::most_warps * digits),
         starts_(reinterpret_cast<int*>(places_ + most_keys)) {
     const int of_warp = (n + team.warps() - 1) / team.warps();
     const int first = team.warp() * of_warp;

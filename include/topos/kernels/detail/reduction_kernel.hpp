@@ -36,7 +36,8 @@ struct reduction_kernel : reduction_pieces {
   Rows rows;
   Op op;
   Finish finish;
-  bool whole = true;               // results are final; if not, pieces leave theirs
+  bool whole = true;  // results are final; if not, pieces leave theirs
+  index_t least_together = 1;
   value_type* partials = nullptr;  // where the results of pieces go; unused where they are final
   short_rows short_on_host;        // that are combined with each other; none elsewhere
 
@@ -53,6 +54,7 @@ struct reduction_kernel : reduction_pieces {
   /// can for `threads` of the host to have some pieces each. That changes no bits.
   void cut(bool crossing, bool on_device, int threads) {
     const index_t most = on_device ? device_piece() : map_chunk;
+    if (on_device) least_together = backend::most_warps;
     if (!by_rows) {
       // Of few columns more rows, on the host.
       const bool narrow = threads > 0 && columns < host_rows::narrow_columns;
@@ -70,10 +72,12 @@ struct reduction_kernel : reduction_pieces {
     whole = pieces() == 1;
   }
 
-  /// Outputs by rows that one item computes.
+  /// Outputs by rows that one item computes: on a device, as many as it has warps, at least.
   KOKKOS_FUNCTION index_t together() const {
     const index_t size = reduced * columns;
-    return size < map_chunk ? map_chunk / size : 1;
+    if (size >= map_chunk) return 1;
+    const index_t of_chunk = map_chunk / size;
+    return of_chunk < least_together ? least_together : of_chunk;
   }
   [[nodiscard]] index_t count() const {
     if (!by_rows) return count_down();
@@ -152,6 +156,11 @@ struct reduction_kernel : reduction_pieces {
                                [this](index_t o, value_type value) { write(o, value); });
       } else {
         for (; first < last; ++first) write(first, piece(team, first, 0));
+      }
+    } else if (reduced == 1 && columns >= device_rows::for_one_warp && last - first > 1) {
+      for (index_t o = first + team.warp(); o < last; o += team.warps()) {
+        const value_type value = device_rows::combine_row_by_warp(team, op, rows.row(o), columns);
+        if (team.lane() == 0) write(o, value);
       }
     } else if (reduced * columns >= device_rows::for_one_warp) {
       for (; first < last; ++first) write(first, piece(team, first, 0));

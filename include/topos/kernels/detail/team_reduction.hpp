@@ -100,21 +100,21 @@ KOKKOS_FUNCTION auto combine(const Team& team, const Op& op, index_t n, const Ge
                       op);
 }
 
-/// The same of elements [first, first + n) of a row, as make(element, number) makes values of them.
-/// A thread takes neighbours of 16 bytes, at once where they lie so.
-template <class Team, class Op, class Row, class Make>
-KOKKOS_FUNCTION auto combine_row(const Team& team, const Op& op, const Row& row, index_t first,
+/// What thread `rank` of so many combines of elements [first, first + n) of a row, as
+/// make(element, number) makes values of them. It takes neighbours of 16 bytes, at once where they
+/// lie so.
+template <class Op, class Row, class Make>
+KOKKOS_FUNCTION auto part_of_row(int rank, int threads, const Op& op, const Row& row, index_t first,
                                  index_t n, const Make& make) {
   constexpr int size = pack_size<typename Row::value_type>;
   const auto each = [&](index_t i) { return make(row[first + i], i); };
-  if (size == 1 || n < for_one_warp || n < size * team.threads())
-    return combine<Row::is_quick>(team, op, n, each);
   using T = std::decay_t<decltype(each(n))>;
+  if (size == 1 || n < size * threads)
+    return T(combine_every<at_once<Row::is_quick>>(op, rank, threads, n, each));
   using elements = pack<typename Row::value_type, size>;
   const auto of_packs = [&](const auto& pack_at) {
     return combine_every<at_once<Row::is_quick>>(
-        op, team.rank(), team.threads(), n / size,
-        [&](index_t i) { return pack_at(first + i * size); },
+        op, rank, threads, n / size, [&](index_t i) { return pack_at(first + i * size); },
         [&](const elements& loaded, index_t i) {
           T values[size];
           for (int k = 0; k < size; ++k) values[k] = make(loaded.value[k], i * size + k);
@@ -134,9 +134,35 @@ KOKKOS_FUNCTION auto combine_row(const Team& team, const Op& op, const Row& row,
     });
   };
   T mine = packed();
-  for (index_t rest = n / size * size + team.rank(); rest < n; rest += team.threads())
+  for (index_t rest = n / size * size + rank; rest < n; rest += threads)
     mine = static_cast<T>(op(mine, each(rest)));
-  return team.combine(mine, op);
+  return mine;
+}
+
+/// Elements of a row, as make(element, number) makes values of them, combined by a team, in an
+/// order that depends on n alone; every thread gets the result.
+template <class Team, class Op, class Row, class Make>
+KOKKOS_FUNCTION auto combine_row(const Team& team, const Op& op, const Row& row, index_t first,
+                                 index_t n, const Make& make) {
+  if (n < for_one_warp) {
+    return combine<Row::is_quick>(team, op, n, [&](index_t i) { return make(row[first + i], i); });
+  }
+  return team.combine(part_of_row(team.rank(), team.threads(), op, row, first, n, make), op);
+}
+
+/// The same by one warp, which does in turn what the warps of a team do; lane 0 gets the result.
+template <class Team, class Op, class Row>
+KOKKOS_FUNCTION auto combine_row_by_warp(const Team& team, const Op& op, const Row& row,
+                                         index_t n) {
+  using T = typename Row::value_type;
+  T result{};
+  for (int warp = 0; warp < team.warps(); ++warp) {
+    const T mine = part_of_row(warp * Team::lanes + team.lane(), team.threads(), op, row, 0, n,
+                               [](const T& value, index_t) { return value; });
+    const T of_warp = team.combine_lanes(mine, Team::lanes, op);
+    result = warp == 0 ? of_warp : static_cast<T>(op(result, of_warp));
+  }
+  return result;
 }
 
 }  // namespace topos::detail::device_rows

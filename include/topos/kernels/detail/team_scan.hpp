@@ -9,9 +9,6 @@ namespace topos::detail {
 
 namespace device_rows {
 
-/// The most warps of a team.
-inline constexpr int most_warps = backend::most_threads / backend::warp_size;
-
 /// What a predecessor's values are, combined, and what all of a team are.
 template <class T>
 struct scanned {
