@@ -62,11 +62,6 @@ class device_team {
 
   /// What the lanes before this one have, combined in their order, and what all have. All lanes of
   /// the warp call it. By doubling: Hillis and Steele, "Data parallel algorithms", 1986.
-  template <class T>
-  struct scanned {
-    T before;
-    T all;
-  };
   template <class T, class Join>
   [[nodiscard]] KOKKOS_FUNCTION scanned<T> scan_lanes(const T& mine, const T& neutral,
                                                       const Join& join) const {

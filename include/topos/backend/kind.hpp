@@ -30,6 +30,13 @@ inline constexpr int most_threads = 256;
 inline constexpr int warp_size = 32;
 inline constexpr int most_warps = most_threads / warp_size;
 
+/// What those before one have, combined, and what all have.
+template <class T>
+struct scanned {
+  T before;
+  T all;
+};
+
 /// The most bytes of a kernel's members on a device: of 32,764 bytes of arguments, which CUDA 12.1
 /// and later take, what a launch adds needs some.
 inline constexpr std::size_t most_kernel_bytes = 32'600;

@@ -6,6 +6,7 @@
 
 #include <topos/kernels/detail/digit_chain.hpp>
 #include <topos/kernels/sort.hpp>
+#include <utility>
 
 namespace topos::detail {
 
@@ -36,12 +37,15 @@ struct digit_kernel {
   }
 
   template <class Team>
-  void operator()(const Team& /*team*/, index_t i) const {
+  void operator()(const Team& team, index_t i) const {
+    const auto add_up = [&](index_t* those, index_t n) {
+      return scan_before(team, those, n, nullptr, index_t{0}, add_op{});
+    };
     index_t* const sums = counts + count * digits * across();
     if (what == part::starts)
-      sums[i] = add_up_counts(counts + i * across(), across());
+      sums[i] = add_up(counts + i * across(), across());
     else if (what == part::sums)
-      add_up_counts(sums + i * digits, digits);
+      add_up(sums + i * digits, digits);
     else
       work_on_piece(i / across(), i % across(), sums);
   }

@@ -61,8 +61,7 @@ class reduce_plan {
   template <class Stream>
   void launch(const Stream& stream) const {
     if (size_ == 0) {
-      stream.for_each("topos::fill", (empty_.size + map_chunk - 1) / map_chunk, map_chunk, 0,
-                      empty_);
+      stream.for_each("topos::fill", empty_.items(), map_chunk, 0, empty_);
       return;
     }
     stream.for_each("topos::reduce", count(), cost(), 0, kernel_);

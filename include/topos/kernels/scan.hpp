@@ -59,13 +59,11 @@ struct row_scan {
   }
   [[nodiscard]] index_t items(scan_part part) const {
     if (part == scan_part::starts) return count;
-    const bool is_cut = part == scan_part::totals || part == scan_part::chunks;
-    return is_cut ? count * chunks() : (count + together(part) - 1) / together(part);
+    return is_cut(part) ? count * chunks() : (count + together(part) - 1) / together(part);
   }
   [[nodiscard]] index_t cost(scan_part part) const {
     if (part == scan_part::starts) return chunks();
-    const bool is_cut = part == scan_part::totals || part == scan_part::chunks;
-    return is_cut ? map_chunk : std::min(together(part), count) * columns;
+    return is_cut(part) ? map_chunk : std::min(together(part), count) * columns;
   }
   /// On a device, a total and a part of each warp; the host needs none.
   static constexpr std::size_t scratch_bytes =
@@ -91,6 +89,10 @@ struct row_scan {
   }
 
  private:
+  static bool is_cut(scan_part part) {
+    return part == scan_part::totals || part == scan_part::chunks;
+  }
+
   [[nodiscard]] KOKKOS_FUNCTION auto joins() const {
     return [this](const total_type& a, const total_type& b) { return kept::join(op, a, b); };
   }

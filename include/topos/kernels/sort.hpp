@@ -9,7 +9,6 @@
 #include <topos/core/promotion.hpp>
 #include <topos/kernels/detail/digit_table.hpp>
 #include <topos/kernels/map.hpp>
-#include <utility>
 
 namespace topos::detail {
 
@@ -131,13 +130,6 @@ void move_by_digits(const keyed<Key, Number>& from, const keyed<Key, Number>& to
   }
 }
 
-/// counts[i] becomes the sum of those before it; returns that of all.
-inline index_t add_up_counts(index_t* counts, index_t n) {
-  index_t sum = 0;
-  for (index_t i = 0; i < n; ++i) sum += std::exchange(counts[i], sum);
-  return sum;
-}
-
 }  // namespace host_rows
 
 /// As many keys are sorted by insertion, at most.
@@ -174,7 +166,7 @@ KOKKOS_FUNCTION void sort_keys(const Team& team, keyed<Key, Number> all, keyed<K
       index_t counts[digits];
       host_rows::count_digits(all.keys, n, pass, counts, 1);
       if (counts[digit_of(all.keys[0], pass)] == n) continue;  // all alike: in order already
-      host_rows::add_up_counts(counts, digits);
+      scan_before(team, counts, digits, nullptr, index_t{0}, add_op{});
       host_rows::move_by_digits(all, spare, n, pass, counts);
     } else {
       const device_rows::digit_table<Team, Key> table(team, all.keys, static_cast<int>(n), pass,

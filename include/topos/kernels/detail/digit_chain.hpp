@@ -6,7 +6,9 @@
 /// a launch tell each other. Adinets and Merrill, "Onesweep: a faster least significant digit radix
 /// sort for GPUs", 2022.
 
+#include <topos/kernels/detail/fill_kernel.hpp>
 #include <topos/kernels/sort.hpp>
+#include <utility>
 
 namespace topos::detail::device_rows {
 
@@ -26,11 +28,11 @@ template <class Key>
   return count * passes * digits + pieces * digits + passes;
 }
 
-/// Item i sets some counts to 0; or counts all digits of a piece; or adds up a row's counts of one
+/// Item i counts all digits of a piece; or adds up a row's counts of one
 /// pass; or moves a piece by one digit.
 template <class Key, class Number>
 struct digit_chain {
-  enum class part : std::uint8_t { clear, counts, sums, moves };
+  enum class part : std::uint8_t { counts, sums, moves };
   static constexpr int passes = sizeof(Key);
 
   /// Of a team: a table, where keys go, and the order of its keys; or counts of all digits, some of
@@ -51,31 +53,15 @@ struct digit_chain {
   [[nodiscard]] KOKKOS_FUNCTION index_t across() const {
     return (columns + most_keys - 1) / most_keys;
   }
-  [[nodiscard]] KOKKOS_FUNCTION index_t all_counts() const {
-    return count * (passes + across()) * digits + passes;
-  }
-  [[nodiscard]] index_t items() const {
-    switch (what) {
-      case part::clear:
-        return (all_counts() + map_chunk - 1) / map_chunk;
-      case part::sums:
-        return count * passes;
-      default:
-        return count * across();
-    }
-  }
+  [[nodiscard]] index_t items() const { return count * (what == part::sums ? passes : across()); }
 
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team& team, index_t i) const {
-    if (what == part::clear) {
-      const index_t first = i * map_chunk;
-      const index_t past = first + map_chunk < all_counts() ? first + map_chunk : all_counts();
-      for (index_t k = first + team.rank(); k < past; k += team.threads()) counts.starts[k] = 0;
-    } else if (what == part::counts) {
+    if (what == part::counts) {
       count_piece(team, i / across(), i % across());
     } else if (what == part::sums) {
       scan_before<1>(team, counts.starts + i * digits, digits, team.scratch(), index_t{0},
-                     [](index_t a, index_t b) { return a + b; });
+                     add_op{});
     } else {
       const index_t next = next_piece(team);
       move_piece(team, next / across(), next % across());
@@ -211,7 +197,8 @@ void sort_by_digits(const Stream& stream, keyed<Key, Number> all, keyed<Key, Num
     const kernel k{all, spare, count, columns, shared, pass, what};
     stream.for_each("topos::sort", k.items(), most_keys, kernel::scratch_bytes, k);
   };
-  launch(part::clear, 0);
+  const fill_kernel<index_t> clear{counts, counts_of_chain<Key>(count, pieces), 0};
+  stream.for_each("topos::sort", clear.items(), map_chunk, 0, clear);
   launch(part::counts, 0);
   launch(part::sums, 0);
   for (int pass = 0; pass < kernel::passes; ++pass) {

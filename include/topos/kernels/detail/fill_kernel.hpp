@@ -7,12 +7,14 @@
 
 namespace topos::detail {
 
-/// Writes one value everywhere: the results of a reduction of nothing.
+/// Writes one value everywhere: the results of a reduction of nothing, or counts before any.
 template <class T>
 struct fill_kernel {
   T* out;
   index_t size;
   T value;
+
+  [[nodiscard]] index_t items() const { return (size + map_chunk - 1) / map_chunk; }
 
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team& team, index_t i) const {

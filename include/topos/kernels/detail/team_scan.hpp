@@ -9,12 +9,7 @@ namespace topos::detail {
 
 namespace device_rows {
 
-/// What a predecessor's values are, combined, and what all of a team are.
-template <class T>
-struct scanned {
-  T before;
-  T all;
-};
+using backend::scanned;
 
 /// Combines what each warp of a team has, as `mine` of its lane 0 says, with what those before it
 /// have. `room` is memory of the team's for a value of each warp, of which the team is done with

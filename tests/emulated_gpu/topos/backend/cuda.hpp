@@ -99,11 +99,6 @@ class device_team {
     return std::atomic_ref<T>(*const_cast<T*>(word)).load(std::memory_order_relaxed);
   }
 
-  template <class T>
-  struct scanned {
-    T before;
-    T all;
-  };
   template <class T, class Join>
   [[nodiscard]] scanned<T> scan_lanes(const T& mine, const T& neutral, const Join& /*join*/) const {
     return {neutral, mine};
