@@ -60,8 +60,8 @@ int main(int argc, char** argv) {
 
   std::cout << "== places ==\n";
   // [places]
-  topos::tensor<float, 1> here = random::uniform(key, {100'001}, {}, topos::cpu());
-  topos::tensor<float, 1> there = random::uniform(key, {100'001}, {}, topos::try_gpu());
+  topos::tensor<float, 1> here = random::uniform(key, {100'001}, topos::cpu());
+  topos::tensor<float, 1> there = random::uniform(key, {100'001}, topos::try_gpu());
   std::cout << "the same bits: " << all(here == there.cpu()) << '\n';
   // [/places]
 

@@ -21,12 +21,12 @@ using topos::tensor;
 
 TEST(random_leaves, of_other_sizes_and_parts_keep_their_numbers) {
   support::on_each_device([](topos::device d) {
-    const auto many = topos::random::uniform(topos::random::key{1}, {400}, {}, d);
+    const auto many = topos::random::uniform(topos::random::key{1}, {400}, d);
     const tensor<float, 1> made = many;
     const std::vector<std::pair<index_t, index_t>> parts{
         {0, 100}, {2, 100}, {0, 64}, {3, 64}, {0, 400}};
     for (const auto& [from, n] : parts) {
-      const auto some = topos::random::uniform(topos::random::key{2}, {n}, {}, d);
+      const auto some = topos::random::uniform(topos::random::key{2}, {n}, d);
       const tensor<float, 1> made_some = some;
       const range part{from, from + n};
 
@@ -45,9 +45,9 @@ TEST(random_leaves, of_other_layouts_and_types_keep_their_numbers) {
     const topos::random::key original{1};
     const topos::random::key partitionable{2, topos::random::layout::partitionable};
     for (const index_t n : {7, 8, 127, 128, 300}) {
-      const auto one = topos::random::uniform(original, {n}, {}, d);
-      const auto other = topos::random::uniform(partitionable, {n}, {}, d);
-      const auto doubles = topos::random::uniform<double>(original, {n}, {}, d);
+      const auto one = topos::random::uniform(original, {n}, d);
+      const auto other = topos::random::uniform(partitionable, {n}, d);
+      const auto doubles = topos::random::uniform<double>(original, {n}, d);
       const tensor<float, 1> made_one = one;
       const tensor<float, 1> made_other = other;
       const tensor<double, 1> made_doubles = doubles;
@@ -64,8 +64,8 @@ TEST(random_leaves, of_other_layouts_and_types_keep_their_numbers) {
 
 TEST(random_leaves, that_broadcast_keep_their_numbers) {
   support::on_each_device([](topos::device d) {
-    const auto row = topos::random::uniform(topos::random::key{1}, {64}, {}, d);
-    const auto table = topos::random::uniform(topos::random::key{2}, {4, 64}, {}, d);
+    const auto row = topos::random::uniform(topos::random::key{1}, {64}, d);
+    const auto table = topos::random::uniform(topos::random::key{2}, {4, 64}, d);
     const tensor<float, 1> made_row = row;
     const tensor<float, 2> made_table = table;
 

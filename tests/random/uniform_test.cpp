@@ -93,10 +93,10 @@ TYPED_TEST(uniform, between_bounds_that_are_no_numbers_is_none) {
 TEST(uniform_numbers, fill_any_shape_in_row_major_order) {
   support::on_each_device([](topos::device d) {
     const random::key k{0};
-    const topos::tensor<float, 2> rows(random::uniform(k, {2, 3}, {}, d));
-    const topos::tensor<float, 0> scalar(random::uniform(k, shape<0>{}, {}, d));
-    const topos::tensor<float, 8> deep(random::uniform(k, {1, 2, 1, 3, 1, 1, 1, 1}, {}, d));
-    const topos::tensor<float, 3> empty(random::uniform(k, {2, 0, 3}, {}, d));
+    const topos::tensor<float, 2> rows(random::uniform(k, {2, 3}, d));
+    const topos::tensor<float, 0> scalar(random::uniform(k, shape<0>{}, d));
+    const topos::tensor<float, 8> deep(random::uniform(k, {1, 2, 1, 3, 1, 1, 1, 1}, d));
+    const topos::tensor<float, 3> empty(random::uniform(k, {2, 0, 3}, d));
 
     const std::vector<float> expected{0.57450044f, 0.09968603f, 0.7419659f,
                                       0.8941783f,  0.59656656f, 0.45325184f};
@@ -112,9 +112,9 @@ TEST(uniform_numbers, fuse_with_what_is_computed_of_them) {
     for (const auto l : support::jax_layouts) {
       const random::key k{1, l};
       for (const index_t size : {0, 1, 15, 16, 17, 31, 33, 64, 4095, 4097, 40001}) {
-        const topos::tensor<float, 1> drawn(random::uniform(k, {size}, {}, d));
+        const topos::tensor<float, 1> drawn(random::uniform(k, {size}, d));
         const topos::tensor<float, 1> apart(drawn * 2.0f - 1.0f);
-        const topos::tensor<float, 1> fused(random::uniform(k, {size}, {}, d) * 2.0f - 1.0f);
+        const topos::tensor<float, 1> fused(random::uniform(k, {size}, d) * 2.0f - 1.0f);
         EXPECT_EQ(support::values_of(fused), support::values_of(apart)) << size;
       }
     }

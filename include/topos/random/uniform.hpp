@@ -64,16 +64,29 @@ template <word T = std::uint32_t, std::size_t Rank>
 
 /// Reals of a uniform distribution, with the bits of jax.random.uniform.
 template <real T = float, std::size_t Rank>
-[[nodiscard]] auto uniform(const key& k, const shape<Rank>& extents, const bounds<T>& within = {},
+[[nodiscard]] auto uniform(const key& k, const shape<Rank>& extents, const bounds<T>& within,
                            device d = default_device::current(),
                            std::source_location where = std::source_location::current()) {
   return detail::drawn<T>(k, extents, within, d, where);
 }
 template <real T = float, std::size_t Rank>
-[[nodiscard]] auto uniform(const key& k, const index_t (&extents)[Rank],
-                           const bounds<T>& within = {}, device d = default_device::current(),
+[[nodiscard]] auto uniform(const key& k, const index_t (&extents)[Rank], const bounds<T>& within,
+                           device d = default_device::current(),
                            std::source_location where = std::source_location::current()) {
   return uniform<T>(k, std::to_array(extents), within, d, where);
+}
+/// From 0 on, up to but not including 1.
+template <real T = float, std::size_t Rank>
+[[nodiscard]] auto uniform(const key& k, const shape<Rank>& extents,
+                           device d = default_device::current(),
+                           std::source_location where = std::source_location::current()) {
+  return uniform<T>(k, extents, bounds<T>(), d, where);
+}
+template <real T = float, std::size_t Rank>
+[[nodiscard]] auto uniform(const key& k, const index_t (&extents)[Rank],
+                           device d = default_device::current(),
+                           std::source_location where = std::source_location::current()) {
+  return uniform<T>(k, std::to_array(extents), bounds<T>(), d, where);
 }
 
 }  // namespace topos::random
