@@ -4,10 +4,14 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
+#include <cmath>
 #include <cstdint>
 #include <limits>
+#include <random>
 #include <topos/expr/math.hpp>
 #include <topos/tensor/eval.hpp>
+#include <type_traits>
 #include <vector>
 
 #include "../support/types.hpp"
@@ -52,6 +56,71 @@ TYPED_TEST(parts, of_integers_are_whole) {
     EXPECT_EQ(values_of(eval(fraction)), (std::vector<float>{0, 0, 0}));
     EXPECT_EQ(values_of(eval(whole)), (std::vector<float>{-3, 0, 12}));
     EXPECT_EQ(values_of(eval(ldexp(x, 2))), (std::vector<float>{-12, 0, 48}));
+  });
+}
+
+// Numbers of all bits, and what lies between kinds of them.
+template <class T>
+std::vector<T> all_kinds() {
+  using limits = std::numeric_limits<T>;
+  std::vector<T> x = {0, limits::denorm_min(), limits::min(), limits::max(), limits::infinity()};
+  x.push_back(std::nextafter(limits::min(), T(0)));
+  x.push_back(1);
+  x.push_back(std::nextafter(T(1), T(0)));
+  std::mt19937_64 random(0);
+  using bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+  while (x.size() < 2000) x.push_back(std::abs(std::bit_cast<T>(static_cast<bits>(random()))));
+  const std::size_t count = x.size();
+  for (std::size_t i = 0; i < count; ++i) x.push_back(-x[i]);
+  return x;
+}
+
+TYPED_TEST(parts, of_all_kinds_of_numbers_are_the_standard_librarys) {
+  using T = TypeParam;
+  const std::vector<T> x = all_kinds<T>();
+  std::vector<T> other;
+  std::vector<T> significand, next, fraction;
+  std::vector<std::int32_t> exponent;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    other.push_back(i % 3 == 0 ? x[i] : x[(i * 7919) % x.size()]);
+    int power = 0;
+    significand.push_back(std::frexp(x[i], &power));
+    exponent.push_back(std::isfinite(x[i]) ? power : 0);
+    next.push_back(std::nextafter(x[i], other[i]));
+    T whole = 0;
+    fraction.push_back(std::modf(x[i], &whole));
+  }
+  on_each_device([&](topos::device d) {
+    const auto a = vector_on(d, x);
+    const auto parts = frexp(a);
+    expect_same("significand", values_of(eval(parts.first)), significand);
+    EXPECT_EQ(values_of(eval(parts.second)), exponent);
+    expect_same("nextafter", values_of(eval(nextafter(a, vector_on(d, other)))), next);
+    expect_same("fraction", values_of(eval(modf(a).first)), fraction);
+  });
+}
+
+TYPED_TEST(parts, ldexp_rounds_once) {
+  using T = TypeParam;
+  using whole = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+  constexpr int most = 2 * std::numeric_limits<T>::max_exponent + 60;
+  const std::vector<T> x = all_kinds<T>();
+  std::vector<whole> powers;
+  std::vector<T> expected, of_one_power;
+  std::mt19937_64 random(1);
+  for (const T value : x) {
+    const int power = static_cast<int>(random() % (2 * most)) - most;
+    powers.push_back(power);
+    expected.push_back(std::ldexp(value, power));
+    of_one_power.push_back(std::ldexp(value, -30));
+  }
+  powers[0] = std::numeric_limits<whole>::max();
+  powers[1] = std::numeric_limits<whole>::min();
+  expected[1] = 0;
+  on_each_device([&](topos::device d) {
+    const auto a = vector_on(d, x);
+    expect_same("of powers", values_of(eval(ldexp(a, vector_on(d, powers)))), expected);
+    expect_same("of one power", values_of(eval(ldexp(a, -30))), of_one_power);
   });
 }
 

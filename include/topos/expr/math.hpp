@@ -208,13 +208,17 @@ template <operand A, class B>
 [[nodiscard]] auto ldexp(const A& a, const B& exponent,
                          std::source_location where = std::source_location::current()) {
   using T = detail::floating_t<detail::value_of_t<A>>;
+  // Lanes take powers of the size of what they multiply.
+  using whole = std::conditional_t<sizeof(T) == sizeof(double), std::int64_t, std::int32_t>;
   if constexpr (operand<B>) {
-    static_assert(std::integral<detail::value_of_t<B>>, "topos: ldexp takes whole powers of 2");
+    using E = detail::value_of_t<B>;
+    static_assert(std::integral<E>, "topos: ldexp takes whole powers of 2");
+    constexpr bool fits = sizeof(E) < sizeof(whole) || std::same_as<E, whole>;
     return detail::make_node("ldexp", where, detail::ldexp_op{}, detail::node_as<T>(a),
-                             detail::as_node(exponent));
+                             detail::node_as<std::conditional_t<fits, whole, E>>(exponent));
   } else {
     return detail::make_node("ldexp", where, detail::ldexp_op{}, detail::node_as<T>(a),
-                             detail::constant_node<B>(exponent));
+                             detail::constant_node<whole>(detail::held_power(exponent)));
   }
 }
 

@@ -7,4 +7,5 @@
 #include <topos/expr/detail/bit_operations.hpp>
 #include <topos/expr/detail/comparison_operations.hpp>
 #include <topos/expr/detail/math_operations.hpp>
+#include <topos/expr/detail/parts_operations.hpp>
 #include <topos/expr/detail/power_operations.hpp>

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <topos/core/error.hpp>
-#include <topos/expr/detail/math_operations.hpp>
+#include <topos/expr/detail/parts_operations.hpp>
 #include <topos/random/detail/special.hpp>
 #include <topos/random/uniform.hpp>
 

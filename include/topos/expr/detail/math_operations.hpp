@@ -128,32 +128,6 @@ struct fmod_op : widening, of_reals {
   }
 };
 
-/// The next number of a's own type, which is why sixteen-bit ones do not become floats.
-struct nextafter_op : of_reals {
-  template <class T>
-  KOKKOS_FUNCTION T operator()(T a, T b) const {
-    if constexpr (is_half<T>)
-      return half_after(a, b);
-    else
-      return Kokkos::nextafter(a, b);
-  }
-
- private:
-  // Numbers of one sign lie in the order of their bits.
-  template <class T>
-  KOKKOS_FUNCTION static T half_after(T a, T b) {
-    const float from = a;
-    const float to = b;
-    if (from != from || to != to) return T(from + to);
-    if (from == to) return b;
-    const bool outwards = from == 0 || (from < to) == (from > 0);
-    T result = a;
-    if (from == 0) result.bits = b.bits & 0x8000U;
-    result.bits = static_cast<std::uint16_t>(outwards ? result.bits + 1 : result.bits - 1);
-    return result;
-  }
-};
-
 /// The larger of two, and the other where one is NaN.
 struct fmax_op : widening, of_reals {
   template <class T>
@@ -187,46 +161,6 @@ struct fdim_op : widening, of_reals {
   template <floating_lanes B>
   B lanes(const B& a, const B& b) const {
     return lane::select(a <= b, lane::splat(lane::value_t<B>(0)), a - b);
-  }
-};
-
-/// What is left of a number without its whole part, of the number's sign: 0 of an infinity.
-struct fraction_op : widening, of_reals {
-  template <class T>
-  KOKKOS_FUNCTION T operator()(T x) const {
-    const T rest = Kokkos::isinf(x) ? T(0) : x - Kokkos::trunc(x);
-    return x == x ? Kokkos::copysign(rest, x) : x;
-  }
-};
-
-/// A number as a significand in [0.5, 1) times a power of 2.
-struct significand_op : widening, of_reals {
-  template <class T>
-  KOKKOS_FUNCTION T operator()(T x) const {
-    int exponent = 0;
-    return std::frexp(x, &exponent);
-  }
-};
-struct exponent_op : widening, of_reals {
-  template <class T>
-  KOKKOS_FUNCTION std::int32_t operator()(T x) const {
-    int exponent = 0;
-    (void)std::frexp(x, &exponent);
-    return Kokkos::isfinite(x) ? exponent : 0;
-  }
-};
-
-/// A number times a power of 2, rounded once. Powers past all types' are held where they change
-/// nothing more, so that they fit an int.
-struct ldexp_op : widening, of_reals {
-  template <class T, class E>
-  KOKKOS_FUNCTION T operator()(T x, E exponent) const {
-    if constexpr (sizeof(E) > sizeof(std::int16_t)) {
-      constexpr E most = 1 << 14;
-      if (exponent > most) exponent = most;
-      if constexpr (std::is_signed_v<E>) exponent = exponent < -most ? -most : exponent;
-    }
-    return std::ldexp(x, static_cast<int>(exponent));
   }
 };
 

@@ -5,6 +5,7 @@
 
 #include <bit>
 #include <cmath>
+#include <concepts>
 #include <cstdint>
 #include <topos/core/config.hpp>
 #include <utility>
@@ -196,6 +197,30 @@ TOPOS_LANE_FUNCTION(trunc)
 template <class T>
 std::pair<batch<T>, batch<T>> sincos(batch<T> a) {
   return {{std::sin(a.value)}, {std::cos(a.value)}};
+}
+
+/// x 2^e, rounded once.
+template <class T, std::signed_integral I>
+batch<T> ldexp(batch<T> x, batch<I> e) {
+  return {std::scalbln(x.value, static_cast<long>(e.value))};
+}
+/// x as a number of [0.5, 1), or 0, infinite or NaN as x is, that a power of 2 makes x.
+template <class T>
+batch<T> significand(batch<T> x) {
+  int exponent = 0;
+  return {std::frexp(x.value, &exponent)};
+}
+/// The power that makes x of its significand, 0 where x is 0, infinite or NaN.
+template <class T>
+batch<std::int32_t> exponent(batch<T> x) {
+  int exponent = 0;
+  (void)std::frexp(x.value, &exponent);
+  return {std::isfinite(x.value) ? exponent : 0};
+}
+/// The number next to x towards y.
+template <class T>
+batch<T> nextafter(batch<T> x, batch<T> y) {
+  return {std::nextafter(x.value, y.value)};
 }
 
 }  // namespace topos::lane

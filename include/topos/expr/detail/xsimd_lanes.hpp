@@ -195,7 +195,7 @@ xsimd::batch<T, A> mended(const xsimd::batch_bool<T, A>& wrong, const xsimd::bat
       if (which.values[i]) to.values[i] = function(from.values[i]...);
     }
   };
-  mend(lanes_in_memory<T, width>(x)...);
+  mend(lanes_in_memory<typename B::value_type, width>(x)...);
   return xsimd::batch<T, A>::load_unaligned(to.values);
 }
 
