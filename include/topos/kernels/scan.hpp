@@ -33,8 +33,9 @@ struct row_scan {
   using kept = scan_total<Op, running>;
   using total_type = typename kept::type;
 
-  /// Segments of a chunk on the host: as many as hide the latency of an operation.
-  static constexpr index_t host_segments = 8;
+  /// Segments of a chunk on the host: as many as hide the latency of an operation, and not a power
+  /// of two, of which the places side by side would be in the same set of a cache.
+  static constexpr index_t host_segments = 9;
   /// On the host shorter rows of what is quick to compute are scanned straight away.
   static constexpr index_t segmented = 128;
   /// On a device shorter rows are one thread's each.
