@@ -115,6 +115,29 @@ TEST(arange, of_integers_counts) {
   });
 }
 
+TEST(arange, has_numbers_up_to_bounds_that_its_type_has_not) {
+  const std::size_t n = 256;
+  on_each_device([&](topos::device d) {
+    const auto bytes = values_of(eval(arange<std::uint8_t>(n, d)));
+    ASSERT_EQ(bytes.size(), 256U);
+    EXPECT_EQ(bytes.back(), 255);
+    EXPECT_EQ(values_of(eval(arange<std::int8_t>(-128, 128, 85, d))),
+              (std::vector<std::int8_t>{-128, -43, 42, 127}));
+    EXPECT_EQ(values_of(eval(arange<std::uint8_t>(2, -1, -1, d))),
+              (std::vector<std::uint8_t>{2, 1, 0}));
+    EXPECT_EQ(values_of(eval(arange(0, std::size_t{2}, d))), (std::vector<std::int64_t>{0, 1}));
+    EXPECT_EQ(values_of(eval(arange(1, std::size_t{5}, 2, d))), (std::vector<std::int64_t>{1, 3}));
+    EXPECT_EQ(static_cast<float>(values_of(eval(arange<topos::f16>(1, 3, 0.5F, d)))[3]), 2.5F);
+  });
+}
+
+TEST(arange, of_numbers_that_its_type_has_not_is_refused) {
+  EXPECT_THROW(static_cast<void>(arange<std::uint8_t>(257)), topos::invalid_argument);
+  EXPECT_THROW(static_cast<void>(arange<std::uint8_t>(3, -2, -1)), topos::invalid_argument);
+  EXPECT_THROW(static_cast<void>(arange<std::int8_t>(-129, 0)), topos::invalid_argument);
+  EXPECT_EQ(arange<std::uint8_t>(300, 300).shape()[0], 0);
+}
+
 TEST(arange, of_large_integers_has_the_length_of_their_distance) {
   using u64 = std::uint64_t;
   constexpr std::int64_t big = std::int64_t{1} << 60;

@@ -13,6 +13,7 @@
 #include <topos/expr/math.hpp>
 #include <topos/expr/views.hpp>
 #include <topos/expr/where.hpp>
+#include <topos/tensor/reduction.hpp>
 #include <type_traits>
 #include <vector>
 
@@ -202,6 +203,30 @@ TEST(map, whose_function_throws_has_failed) {
   EXPECT_THROW(values_of(bad), std::domain_error);
   EXPECT_THROW(values_of(after), std::domain_error);
   EXPECT_EQ(values_of(good)[9'999], 49'995);
+}
+
+float cube(float x) { return x * x * x; }
+
+TEST(map, takes_a_function) {
+  const auto x = topos::array<float>({1, 2, 3}, topos::cpu());
+  EXPECT_EQ(values_of(eval(topos::map(cube, x))), (std::vector<float>{1, 8, 27}));
+}
+
+// Numbers past an array's end would have it divide by 0, or look into a table beyond its end.
+TEST(map, calls_its_function_with_elements_alone) {
+  for (int n = 1; n < 70; n += n < 20 ? 1 : 7) {
+    const std::vector<int> table(static_cast<std::size_t>(n), 3);
+    const auto look_up = [&](int i) { return table.at(static_cast<std::size_t>(i - 1)); };
+    const auto i = eval(topos::arange(1, n + 1, topos::cpu()));
+    const auto row = topos::reshape(i, {1, n});
+
+    EXPECT_EQ(values_of(eval(topos::map(look_up, i))), table);
+    EXPECT_EQ(values_of(eval(topos::map(look_up, i * 1) + 1)), std::vector<int>(table.size(), 4));
+    EXPECT_EQ(sum(topos::map(look_up, i)).item(), 3 * n);
+    EXPECT_EQ(max(topos::map(look_up, i)).item(), 3);
+    EXPECT_EQ(sum(topos::map(look_up, row), 1).item(), 3 * n);
+    EXPECT_EQ(values_of(eval(topos::map(look_up, flip(i, 0)))), table);
+  }
 }
 
 }  // namespace where_test

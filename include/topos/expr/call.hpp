@@ -65,15 +65,19 @@ concept has_lanes = requires(const Op& op, const Lanes&... lanes) {
   op.lanes(lanes...);
 };
 
-/// `op` of lanes, for elements of Result.
-template <class Result, class Op, class... Lanes>
-[[nodiscard, gnu::always_inline]] inline auto call_lanes(const Op& op, const Lanes&... lanes) {
+/// `op` of lanes, of which `count` are elements (lane::all: all), for elements of Result. An
+/// operation without lanes of its own is called with these elements alone.
+template <class Result, class Op, class Count, class... Lanes>
+[[nodiscard, gnu::always_inline]] inline auto call_lanes(const Op& op, Count count,
+                                                         const Lanes&... lanes) {
   if constexpr (is_half<Result>)
-    return lane::to_half<Result>(call_lanes<float>(op, lanes...));
+    return lane::to_half<Result>(call_lanes<float>(op, count, lanes...));
   else if constexpr (has_lanes<Op, Lanes...>)
     return op.lanes(lanes...);
-  else
+  else if constexpr (std::is_same_v<Count, lane::all>)
     return lane::each(op, lanes...);
+  else
+    return lane::each_of_first(count, op, lanes...);
 }
 
 }  // namespace topos::detail

@@ -91,16 +91,28 @@ struct arange_elements {
 template <class T>
 concept real_number = element<T> &&(std::floating_point<T> || is_integer<T>);
 
-// Whether numbers are made of T: integers only of integers, which signed and unsigned ones of 64
-// bits are not together.
-template <class T, class... Numbers>
-inline constexpr bool is_range_of = std::integral<T> == (std::integral<Numbers> && ...);
+/// The type of the numbers between others: of integers that promote to no integer one of 64 bits.
+template <class A, class... More>
+struct range_of {
+  static constexpr bool whole = std::integral<A> && (std::integral<More> && ...);
+  using promoted = promote_t<A, typename range_of<More...>::type>;
+  using type = std::conditional_t<whole && !std::integral<promoted>, index_t, promoted>;
+};
+template <class A>
+struct range_of<A> {
+  using type = A;
+};
+
+/// The type of a range's bounds: those of integers may be beyond what T has.
+template <class T>
+using range_bound = std::conditional_t<
+    is_half<T>, float,
+    std::conditional_t<std::integral<T> && sizeof(T) < sizeof(index_t), index_t, T>>;
 
 // How many numbers an arange has, if that is finite and fits. Of integers it is counted as unsigned
 // ones of 64 bits, where the distance of any two is exact.
 template <class T>
 [[nodiscard]] std::optional<index_t> arange_count(T start, T stop, T step) {
-  if (step == T(0)) return std::nullopt;
   if constexpr (std::integral<T>) {
     const bool up = step > T(0);
     if (up ? start >= stop : start <= stop) return 0;
@@ -117,6 +129,31 @@ template <class T>
     if (!(count < 9e18)) return std::nullopt;  // NaN too
     return count < 0 ? 0 : static_cast<index_t>(count);
   }
+}
+
+/// The elements of an arange of T. Throws `invalid_argument`: see arange.
+template <class T>
+[[nodiscard]] auto arange_of(range_bound<T> start, range_bound<T> stop, range_bound<T> step,
+                             device d, std::source_location where) {
+  const auto refuse = [&](const auto&... why) {
+    throw invalid_argument(concat("arange: from ", start, " to ", stop, " by ", step, ": ", why...),
+                           where);
+  };
+  if (step == range_bound<T>(0)) refuse("the step must not be 0");
+  const std::optional<index_t> count = arange_count(start, stop, step);
+  if (!count) refuse("the number of elements must be finite, and fit 63 bits");
+  if constexpr (std::integral<T>) {
+    // The last number, which is before `stop`: unsigned, as steps of the way may be beyond T.
+    const auto steps = static_cast<std::uint64_t>(*count - 1);
+    const std::uint64_t last =
+        static_cast<std::uint64_t>(start) + steps * static_cast<std::uint64_t>(step);
+    for (const auto number : {start, static_cast<range_bound<T>>(last)}) {
+      if (*count != 0 && !std::in_range<T>(number))
+        refuse("the number ", number, " does not fit ", dtype_name_v<T>);
+    }
+  }
+  return generated(arange_elements<T>{static_cast<T>(start), static_cast<T>(step)},
+                   shape<1>{*count}, d);
 }
 
 /// start + o * step, and stop itself at the end: NumPy's linspace.
@@ -184,48 +221,42 @@ struct eye_elements {
 
 }  // namespace detail
 
-/// start, start + step, ... up to, not including, stop: an expression of one axis. Throws
-/// `invalid_argument` if step is 0 or the number of elements is not finite.
+/// start, start + step, ... up to, not including, stop: an expression of one axis. Bounds may be
+/// beyond T: `arange<std::uint8_t>(256)` has all its numbers. Throws `invalid_argument` if step is
+/// 0 or the number of elements is not finite, or T does not have all of them.
 template <element T>
-  requires(std::floating_point<T> || detail::is_integer<T>)
-[[nodiscard]] auto arange(std::type_identity_t<T> start, std::type_identity_t<T> stop,
-                          std::type_identity_t<T> step = T(1), device d = default_device::current(),
+  requires(detail::is_real_floating<T> || detail::is_integer<T>)
+[[nodiscard]] auto arange(detail::range_bound<T> start, detail::range_bound<T> stop,
+                          detail::range_bound<T> step = 1, device d = default_device::current(),
                           std::source_location where = std::source_location::current()) {
-  const std::optional<index_t> count = detail::arange_count<T>(start, stop, step);
-  if (!count) {
-    throw invalid_argument(detail::concat("arange: from ", +start, " to ", +stop, " by ", +step,
-                                          "; the step must not be 0, and the count finite"),
-                           where);
-  }
-  return detail::generated(detail::arange_elements<T>{start, step}, shape<1>{*count}, d);
+  return detail::arange_of<T>(start, stop, step, d, where);
 }
 template <element T>
-  requires(std::floating_point<T> || detail::is_integer<T>)
-[[nodiscard]] auto arange(std::type_identity_t<T> start, std::type_identity_t<T> stop, device d,
+  requires(detail::is_real_floating<T> || detail::is_integer<T>)
+[[nodiscard]] auto arange(detail::range_bound<T> start, detail::range_bound<T> stop, device d,
                           std::source_location where = std::source_location::current()) {
-  return arange<T>(start, stop, T(1), d, where);
+  return detail::arange_of<T>(start, stop, 1, d, where);
 }
 /// 0, 1, ... up to, not including, stop.
 template <element T>
-  requires(std::floating_point<T> || detail::is_integer<T>)
-[[nodiscard]] auto arange(std::type_identity_t<T> stop, device d = default_device::current(),
+  requires(detail::is_real_floating<T> || detail::is_integer<T>)
+[[nodiscard]] auto arange(detail::range_bound<T> stop, device d = default_device::current(),
                           std::source_location where = std::source_location::current()) {
-  return arange<T>(T(0), stop, T(1), d, where);
+  return detail::arange_of<T>(0, stop, 1, d, where);
 }
 
-/// The same in the type of the numbers, or that which theirs promote to: `arange(5)` is of int.
+/// The same in the type of the numbers, or that which theirs promote to: `arange(5)` is of int, and
+/// `arange(0, v.size())` of int64.
 template <int = 0, detail::real_number A, detail::real_number B, detail::real_number C>
-  requires(detail::is_range_of<promote_t<promote_t<A, B>, C>, A, B, C>)
 [[nodiscard]] auto arange(A start, B stop, C step, device d = default_device::current(),
                           std::source_location where = std::source_location::current()) {
-  using T = promote_t<promote_t<A, B>, C>;
+  using T = typename detail::range_of<A, B, C>::type;
   return arange<T>(static_cast<T>(start), static_cast<T>(stop), static_cast<T>(step), d, where);
 }
 template <int = 0, detail::real_number A, detail::real_number B>
-  requires(detail::is_range_of<promote_t<A, B>, A, B>)
 [[nodiscard]] auto arange(A start, B stop, device d = default_device::current(),
                           std::source_location where = std::source_location::current()) {
-  using T = promote_t<A, B>;
+  using T = typename detail::range_of<A, B>::type;
   return arange<T>(static_cast<T>(start), static_cast<T>(stop), T(1), d, where);
 }
 template <int = 0, detail::real_number T>

@@ -224,20 +224,31 @@ B blended(index_t count, const B& a, const B& b) {
 
 namespace detail {
 
-template <class Function, class... T, index_t Width>
-auto each_of(const Function& function, const lanes_in_memory<T, Width>&... batches) {
+template <class Count, class Function, class... T, index_t Width>
+auto each_of(Count count, const Function& function, const lanes_in_memory<T, Width>&... batches) {
   using result = decltype(function(T{}...));
   lane::before_calls();
-  return generate<result>([&](index_t i) { return function(batches.values[i]...); });
+  return generate<result>([&](index_t i) {
+    if constexpr (!std::same_as<Count, all>) {
+      if (i >= count) return result{};
+    }
+    return function(batches.values[i]...);
+  });
 }
 
 }  // namespace detail
 
+/// `function` of each of the first `count` lanes (all: of all) by itself, and 0 in the others.
+template <class Count, class Function, class... B>
+auto each_of_first(Count count, const Function& function, const B&... batches) {
+  return detail::each_of(count, function,
+                         detail::lanes_in_memory<value_t<B>, width<value_t<B>>>(batches)...);
+}
+
 /// `function` of each lane by itself: for what has no lane function of its own.
 template <class Function, class... B>
 auto each(const Function& function, const B&... batches) {
-  return detail::each_of(function,
-                         detail::lanes_in_memory<value_t<B>, width<value_t<B>>>(batches)...);
+  return each_of_first(all{}, function, batches...);
 }
 
 /// Batches that pairs have from each of their places.

@@ -268,7 +268,7 @@ struct operation_pairs<std::index_sequence<I...>, Result, Op, Pairs...> : part<I
   [[nodiscard, gnu::always_inline]] auto operator()(index_t j) const {
     return lane::of_pairs(
         [this](const auto&... x)
-            __attribute__((always_inline)) { return call_lanes<Result>(op, x...); },
+            __attribute__((always_inline)) { return call_lanes<Result>(op, lane::all{}, x...); },
         part<I, Pairs>::value(j)...);
   }
 };
@@ -335,7 +335,7 @@ struct operation_row_of<std::index_sequence<I...>, Op, Rows...> : part<I, Rows>.
  private:
   template <class Count>
   [[nodiscard, gnu::always_inline]] auto lanes_from(index_t j, Count count) const {
-    return call_lanes<value_type>(op, part<I, Rows>::value.lanes(j, count)...);
+    return call_lanes<value_type>(op, count, part<I, Rows>::value.lanes(j, count)...);
   }
   template <int N, class... Packs>
   [[nodiscard]] KOKKOS_FUNCTION pack<value_type, N> combine_packs(const Packs&... packs) const {

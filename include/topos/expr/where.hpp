@@ -92,21 +92,23 @@ template <argument X>
 /// them an operand; each is passed in its own type, and what the function returns is the result's
 /// type.
 ///
-/// The function is a copyable object without side effects, called in any order and on several
-/// threads at once; for CUDA its operator() is a KOKKOS_FUNCTION. What it throws on the host
-/// becomes the failure of the result. A member `lanes(batches...)` computes several elements at
-/// once on the host, to the same bits.
+/// The function is a function, or a copyable object, without side effects, called with elements
+/// alone, in any order and on several threads at once; for CUDA its operator() is a
+/// KOKKOS_FUNCTION. What it throws on the host becomes the failure of the result. A member
+/// `lanes(batches...)` computes several elements at once on the host, to the same bits; lanes past
+/// the last element hold any numbers.
 template <class Function, detail::argument X, detail::argument Y>
   requires(operand<X> || operand<Y>)
 [[nodiscard]] auto map(const Function& function, const X& x, const Y& y,
                        std::source_location where = std::source_location::current()) {
-  return detail::make_node("map", where, function, detail::argument_node(x),
-                           detail::argument_node(y));
+  return detail::make_node<std::decay_t<const Function&>>(
+      "map", where, function, detail::argument_node(x), detail::argument_node(y));
 }
 template <class Function, detail::argument... X>
   requires(operand<X> || ...)
 [[nodiscard]] auto map(const Function& function, const X&... x) {
-  return detail::make_node("map", {}, function, detail::argument_node(x)...);
+  return detail::make_node<std::decay_t<const Function&>>("map", {}, function,
+                                                          detail::argument_node(x)...);
 }
 
 }  // namespace topos
