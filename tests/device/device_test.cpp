@@ -21,7 +21,7 @@ using topos::device_kind;
 
 static_assert(std::is_trivially_copyable_v<device>);
 static_assert(std::is_nothrow_default_constructible_v<device>);
-static_assert(!std::is_convertible_v<const char*, device>);
+static_assert(std::is_convertible_v<const char*, device>);
 static_assert(!std::is_convertible_v<device_kind, device>);
 
 std::string refusal(std::string_view text) {
@@ -44,6 +44,8 @@ TEST(device, is_parsed_from_a_string) {
   EXPECT_EQ(device("cpu"), topos::cpu());
   EXPECT_EQ(device("cpu:0"), topos::cpu());
   EXPECT_EQ(device(std::string("cpu")), topos::cpu());
+  EXPECT_TRUE(topos::cpu() == "cpu");
+  EXPECT_TRUE(topos::cpu() != "cuda:99");  // which need not be here
 }
 
 TEST(device, strings_that_name_no_type_are_refused_in_pytorchs_words) {

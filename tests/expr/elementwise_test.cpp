@@ -220,6 +220,25 @@ TEST(elementwise, whole_numbers_that_do_not_fit_are_refused) {
   EXPECT_EQ(support::values_of(eval(bytes * 2.5f)), (std::vector<float>{2.5f, 5}));
 }
 
+TEST(elementwise, shifts_by_more_than_the_width_are_as_by_the_width) {
+  on_each_device([](topos::device d) {
+    const auto bytes = vector_on<std::uint8_t>(d, {1, 255});
+    EXPECT_EQ(values_of(eval(bytes >> 300)), (std::vector<std::uint8_t>{0, 0}));
+    EXPECT_EQ(values_of(eval(bytes << 256)), (std::vector<std::uint8_t>{0, 0}));
+    const auto numbers = vector_on<std::int8_t>(d, {-5, 5});
+    EXPECT_EQ(values_of(eval(numbers >> 1000L)), (std::vector<std::int8_t>{-1, 0}));
+  });
+}
+
+TEST(elementwise, complex_signs_have_size_1) {
+  using complex = Kokkos::complex<double>;
+  on_each_device([](topos::device d) {
+    const auto x = vector_on<complex>(d, {complex(3, -4), complex(0, 0), complex(0, 2)});
+    EXPECT_EQ(values_of(eval(sign(x))),
+              (std::vector<complex>{complex(0.6, -0.8), complex(0, 0), complex(0, 1)}));
+  });
+}
+
 TEST(elementwise, functions_are_what_the_operators_are) {
   const topos::device d = topos::cpu();
   const auto x = support::vector_on<std::int32_t>(d, {0, 3, -4});

@@ -36,7 +36,7 @@ TYPED_TEST(gamma, takes_a_shape_parameter_for_each_element) {
   support::on_each_device([](topos::device d) {
     const random::key k{3};
     const auto alpha = support::tensor_on<2, T>(d, {1, 3}, {T(0.3), T(1), T(4.5)});
-    const topos::tensor<T, 2> drawn(random::gamma(k, alpha, shape<2>{4, 3}));
+    const topos::tensor<T, 2> drawn(random::gamma(k, alpha, {4, 3}));
     const std::vector<T> got = support::values_of(drawn);
     int column = 0;
     for (const double one : {0.3, 1.0, 4.5}) {

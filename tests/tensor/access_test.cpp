@@ -62,6 +62,20 @@ TEST(tensor, is_changed_in_place_where_nobody_else_holds_its_memory) {
   });
 }
 
+TEST(tensor, of_integers_is_changed_in_place_by_its_bits) {
+  on_each_device([](topos::device d) {
+    auto x = support::vector_on<int>(d, {5, 6, 7, 8});
+    x %= 5;
+    x <<= 2;
+    x |= support::vector_on<int>(d, {1, 1, 2, 2});
+    x.slice(topos::range{0, 2}) ^= 3;
+    x.slice(topos::range{2, 4}) &= 6;
+    x.slice(3) >>= 1;
+
+    EXPECT_EQ(support::values_of(x), (std::vector<int>{2, 6, 2, 3}));
+  });
+}
+
 TEST(tensor, is_copied_where_another_shares_its_memory) {
   on_each_device([](topos::device d) {
     auto x = support::vector_on<float>(d, {1, 2, 3});
@@ -73,6 +87,14 @@ TEST(tensor, is_copied_where_another_shares_its_memory) {
     EXPECT_EQ(support::values_of(kept), (std::vector<float>{1, 2, 3}));
     EXPECT_EQ(support::values_of(x), (std::vector<float>{2, 3, 4}));
   });
+}
+
+TEST(tensor, moves_to_a_device_named_by_a_string) {
+  const std::string name = "cpu";
+  const auto x = topos::zeros<float>({2}, name);
+  EXPECT_EQ(x.to("cpu:0").device(), "cpu");
+  EXPECT_EQ(topos::device_put(x, name).device(), topos::cpu());
+  EXPECT_THROW((void)x.to("cuda:99"), topos::invalid_device);
 }
 
 TEST(tensor, on_a_gpu_that_is_not_there_is_refused) {
@@ -99,6 +121,9 @@ TEST(tensor, gives_an_element_by_index) {
     EXPECT_EQ(x.item({0, 0}), 1);
     EXPECT_EQ(x.item({1, 2}), 6);
     EXPECT_EQ(x.item({-1, -2}), 5);
+    EXPECT_EQ(x.item(1, -1), 6);
+    EXPECT_EQ(x.reshape(3, 2).item(1, 0), 3);
+    EXPECT_EQ(x.reshape(6).item(4), 5);
     EXPECT_THROW((void)x.item({2, 0}), topos::out_of_range);
     EXPECT_THROW((void)x.item({0, -4}), topos::out_of_range);
   });

@@ -103,10 +103,24 @@ TEST(array, has_the_shape_of_its_braces) {
   });
 }
 
+TEST(array, of_sixteen_bit_floats_is_written_in_numbers) {
+  on_each_device([](topos::device d) {
+    const topos::tensor<topos::f16, 1> one = topos::array<topos::f16>({1, 2.5}, d);
+    const topos::tensor<topos::bf16, 2> two = topos::array<topos::bf16>({{1, 2}, {3, -4}}, d);
+
+    EXPECT_EQ(values_of(topos::eval(topos::astype<float>(one))), (std::vector<float>{1, 2.5f}));
+    EXPECT_EQ(values_of(topos::eval(topos::astype<float>(two))), (std::vector<float>{1, 2, 3, -4}));
+    EXPECT_EQ(topos::array<topos::f16>({topos::f16(1.0f)}, d).shape(), (topos::shape<1>{1}));
+  });
+}
+
 TEST(creation_functions, take_their_shape_from_braces) {
   const topos::shape<2> expected{2, 3};
 
   EXPECT_EQ(topos::empty<float>({2, 3}).shape(), expected);
+  EXPECT_EQ(topos::empty<float>(2, 3).shape(), expected);
+  EXPECT_EQ(values_of(topos::zeros<int>(2)), (std::vector<int>{0, 0}));
+  EXPECT_EQ(values_of(topos::ones<float>(1, std::size_t{2})), (std::vector<float>{1, 1}));
   EXPECT_EQ(topos::zeros<float>({2, 3}).shape(), expected);
   EXPECT_EQ(topos::ones<float>({2, 3}).shape(), expected);
   EXPECT_EQ(values_of(topos::full<float>({1, 2}, 7)), (std::vector<float>{7, 7}));

@@ -38,6 +38,16 @@ TEST(eval, gives_each_result_as_if_it_were_alone) {
   });
 }
 
+TEST(eval, takes_a_pair) {
+  on_each_device([](topos::device d) {
+    const auto [fraction, whole] = topos::eval(modf(support::vector_on<float>(d, {1.5f, -2.25f})));
+    EXPECT_EQ(values_of(fraction), (std::vector<float>{0.5f, -0.25f}));
+    EXPECT_EQ(values_of(whole), (std::vector<float>{1, -2}));
+    topos::block_until_ready(fraction, whole);
+    EXPECT_TRUE(fraction.is_ready());
+  });
+}
+
 TEST(eval, of_different_shapes_gives_each_its_own) {
   on_each_device([](topos::device d) {
     const auto x = support::vector_on(d, support::varied(12));

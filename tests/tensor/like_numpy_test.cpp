@@ -55,6 +55,9 @@ TEST(roll, moves_round_the_end) {
     const auto y = tensor_on<2>(d, {2, 3}, std::vector<int>{0, 1, 2, 3, 4, 5});
     EXPECT_EQ(values_of(roll(y + 1, 1, 1)), (std::vector<int>{3, 1, 2, 6, 4, 5}));
     EXPECT_EQ(values_of(roll(y, 1, -2)), (std::vector<int>{3, 4, 5, 0, 1, 2}));
+    const topos::tensor<int, 2> over_rows = roll(y * 2, 1);
+    EXPECT_EQ(over_rows.shape(), y.shape());
+    EXPECT_EQ(values_of(over_rows), (std::vector<int>{10, 0, 2, 4, 6, 8}));
   });
   EXPECT_EQ(topos::roll(topos::ones<float>({0, 2}), 3).shape(), (shape<2>{0, 2}));
   EXPECT_THROW((void)topos::roll(topos::ones<float>({3}), 1, 1), topos::out_of_range);

@@ -115,6 +115,17 @@ TEST(reduction, does_not_depend_on_the_layout) {
   });
 }
 
+TEST(reduction, means_of_integers_are_of_exact_sums) {
+  on_each_device([](topos::device d) {
+    constexpr int most = std::numeric_limits<int>::max();
+    const auto x = vector_on<int>(d, {most, most, 5, -most, -most, 0});
+    EXPECT_EQ(mean(x).item(), 5.0f / 6);
+    EXPECT_EQ(mean(topos::astype<std::int64_t>(x)).item(), 5.0f / 6);
+    EXPECT_EQ(mean(vector_on<std::uint8_t>(d, {255, 255, 0})).item(), 170);
+    EXPECT_EQ(mean(x > 0).item(), 0.5f);
+  });
+}
+
 TEST(reduction, of_several_chunks_gives_numpys_values) {
   on_each_device([](topos::device d) {
     const tensor<float, 1> x = vector_on(d, support::reductions_file<float>("long_x").values);

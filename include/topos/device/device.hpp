@@ -31,10 +31,11 @@ class device {
   /// The CPU.
   constexpr device() noexcept = default;
 
-  /// Parses "cpu", "cuda" (its first) or "cuda:1". Throws `invalid_device` if the string is none
+  /// Parses "cpu", "cuda" (its first) or "cuda:1": where a device is asked for, such a string may
+  /// stand for it. Throws `invalid_device` if the string is none
   /// of these or names a device that is not here; the message lists those that are.
-  explicit device(std::string_view text,
-                  std::source_location where = std::source_location::current()) {
+  template <std::convertible_to<std::string_view> Text>
+  device(const Text& text, std::source_location where = std::source_location::current()) {
     parse(text, where);
     require(where);
   }
@@ -50,6 +51,12 @@ class device {
   [[nodiscard]] constexpr int index() const noexcept { return index_; }
 
   friend constexpr bool operator==(const device&, const device&) noexcept = default;
+  /// Of a string, whether or not it names a device that is here. Throws `invalid_device` for one
+  /// that names none at all.
+  template <std::convertible_to<std::string_view> Text>
+  friend bool operator==(const device& d, const Text& text) {
+    return d == named(text, std::source_location());
+  }
   friend constexpr auto operator<=>(const device&, const device&) noexcept = default;
 
  private:
@@ -139,7 +146,8 @@ inline std::ostream& operator<<(std::ostream& out, const device& d) { return out
 }
 
 /// Whether a device is here, and work can be placed on it.
-[[nodiscard]] inline bool is_available(const device& d) {
+template <std::same_as<device> Device>
+[[nodiscard]] bool is_available(const Device& d) {
   return d.index() >= 0 && d.index() < num_devices(d.kind());
 }
 /// The same by its string, which `device` would refuse with `invalid_device` where it is not here:

@@ -128,8 +128,15 @@ template <class Op, class A, class B>
 template <class Op, class A, class B>
 [[nodiscard]] auto apply_shift(const char* name, const A& a, const B& b,
                                std::source_location where) {
-  static_assert(!std::same_as<common_t<A, B>, bool>, "topos: bools have no bits to shift");
-  return apply_integral<Op>(name, a, b, where);
+  using T = common_t<A, B>;
+  static_assert(!std::same_as<T, bool>, "topos: bools have no bits to shift");
+  if constexpr (std::integral<B>) {  // more than the width is as much as the width
+    constexpr int most = 8 * sizeof(T);
+    if (std::cmp_greater(+b, most)) return apply_integral<Op>(name, a, T(most), where);
+    return apply_integral<Op>(name, a, T(b), where);
+  } else {
+    return apply_integral<Op>(name, a, b, where);
+  }
 }
 
 /// Op on two operands one of which is no bool.

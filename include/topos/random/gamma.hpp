@@ -141,6 +141,12 @@ template <operand Alpha, std::size_t Rank>
   return detail::drawn_gamma<topos::detail::value_of_t<Alpha>>(
       k, node, extents, node.device().value_or(default_device::current()), where);
 }
+template <operand Alpha, std::size_t Rank>
+  requires(std::floating_point<topos::detail::value_of_t<Alpha>>)
+[[nodiscard]] auto gamma(const key& k, const Alpha& alpha, const index_t (&extents)[Rank],
+                         std::source_location where = std::source_location::current()) {
+  return gamma(k, alpha, std::to_array(extents), where);
+}
 template <operand Alpha>
   requires(std::floating_point<topos::detail::value_of_t<Alpha>>)
 [[nodiscard]] auto gamma(const key& k, const Alpha& alpha,

@@ -3,7 +3,8 @@
 
 /// New tensors.
 ///
-/// A shape may be given in braces: `zeros<float>({2, 3})`.
+/// A shape may be given in braces, `zeros<float>({2, 3})`, and where nothing follows it as numbers,
+/// `zeros<float>(2, 3)`.
 
 #include <array>
 #include <span>
@@ -33,6 +34,12 @@ template <element T, std::size_t Rank>
                                     device d = default_device::current(),
                                     std::source_location where = std::source_location::current()) {
   return empty<T>(std::to_array(extents), d, where);
+}
+
+template <element T, std::integral... I>
+  requires(sizeof...(I) > 0)
+[[nodiscard]] tensor<T, sizeof...(I)> empty(I... extents) {
+  return empty<T>(shape<sizeof...(I)>{static_cast<index_t>(extents)...});
 }
 
 /// A tensor that holds `value` everywhere; returns at once. A number of another type is converted,
@@ -79,6 +86,12 @@ template <element T, std::size_t Rank>
   return zeros<T>(std::to_array(extents), d, where);
 }
 
+template <element T, std::integral... I>
+  requires(sizeof...(I) > 0)
+[[nodiscard]] tensor<T, sizeof...(I)> zeros(I... extents) {
+  return zeros<T>(shape<sizeof...(I)>{static_cast<index_t>(extents)...});
+}
+
 /// A tensor of ones; returns at once.
 template <element T, std::size_t Rank>
 [[nodiscard]] tensor<T, Rank> ones(shape<Rank> extents, device d = default_device::current(),
@@ -90,6 +103,12 @@ template <element T, std::size_t Rank>
                                    device d = default_device::current(),
                                    std::source_location where = std::source_location::current()) {
   return ones<T>(std::to_array(extents), d, where);
+}
+
+template <element T, std::integral... I>
+  requires(sizeof...(I) > 0)
+[[nodiscard]] tensor<T, sizeof...(I)> ones(I... extents) {
+  return ones<T>(shape<sizeof...(I)>{static_cast<index_t>(extents)...});
 }
 
 /// A copy of host memory, row-major, of a shape. Blocks until the memory is copied. Throws
@@ -125,6 +144,27 @@ template <element T, std::size_t N, std::size_t M, std::size_t L>
 [[nodiscard]] tensor<T, 3> array(const T (&values)[N][M][L], device d = default_device::current(),
                                  std::source_location where = std::source_location::current()) {
   return from_host<T, 3>(std::span<const T>(**values, N * M * L), {N, M, L}, d, where);
+}
+
+/// Of sixteen-bit floats the numbers are written as float: `array<f16>({1, 2.5})`.
+template <element T, std::size_t N>
+  requires detail::is_half<T>
+[[nodiscard]] tensor<T, 1> array(const float (&values)[N], device d = default_device::current(),
+                                 std::source_location where = std::source_location::current()) {
+  return tensor<T, 1>(detail::convert<T>(array<float>(values, d, where).node()), where);
+}
+template <element T, std::size_t N, std::size_t M>
+  requires detail::is_half<T>
+[[nodiscard]] tensor<T, 2> array(const float (&values)[N][M], device d = default_device::current(),
+                                 std::source_location where = std::source_location::current()) {
+  return tensor<T, 2>(detail::convert<T>(array<float>(values, d, where).node()), where);
+}
+template <element T, std::size_t N, std::size_t M, std::size_t L>
+  requires detail::is_half<T>
+[[nodiscard]] tensor<T, 3> array(const float (&values)[N][M][L],
+                                 device d = default_device::current(),
+                                 std::source_location where = std::source_location::current()) {
+  return tensor<T, 3>(detail::convert<T>(array<float>(values, d, where).node()), where);
 }
 
 /// Tensors like another: of its shape, and on its device and of its element type unless others are

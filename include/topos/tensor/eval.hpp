@@ -158,6 +158,12 @@ template <operand X, operand Y, operand Z>
   return detail::run_jobs(where, detail::job_of(x, where), detail::job_of(y, where),
                           detail::job_of(z, where));
 }
+/// Those of a pair: `auto [fraction, whole] = eval(modf(x))`.
+template <operand X, operand Y>
+[[nodiscard]] auto eval(const std::pair<X, Y>& both,
+                        std::source_location where = std::source_location::current()) {
+  return eval(both.first, both.second, where);
+}
 template <operand... X>
   requires(sizeof...(X) > 3)
 [[nodiscard]] auto eval(const X&... x) { return detail::run_jobs({}, detail::job_of(x, {})...); }

@@ -149,13 +149,26 @@ using sum_t = std::conditional_t<
 template <class T>
 using wide_t = std::conditional_t<is_half<T>, float, T>;
 
+/// The type in which a mean is summed up: of integers one that is exact, those of 64 bits aside.
+template <class T>
+struct mean_sum {
+  using type = wide_t<floating_t<T>>;
+};
+template <std::integral T>
+struct mean_sum<T> {
+  using type = std::conditional_t<sizeof(T) < sizeof(std::int64_t), std::int64_t, double>;
+};
+
 /// The quotient by the number of elements.
 template <class To>
 struct mean_finish {
   double count;
   template <class T>
   KOKKOS_FUNCTION To operator()(const T& total) const {
-    return convert_op<To>{}(total / static_cast<real_t<T>>(count));
+    if constexpr (std::integral<T>)
+      return convert_op<To>{}(static_cast<double>(total) / count);
+    else
+      return convert_op<To>{}(total / static_cast<real_t<T>>(count));
   }
 };
 
@@ -202,10 +215,12 @@ template <std::size_t Rank, operand X, std::size_t N>
 
 template <std::size_t Rank, operand X, std::size_t N>
 [[nodiscard]] auto mean_over(const X& x, const axis_set<N>& set, std::source_location where) {
-  using to = floating_t<value_of_t<X>>;
-  const auto e = convert<wide_t<to>>(as_node(x));
+  using T = value_of_t<X>;
+  using to = floating_t<T>;
+  using summed = typename mean_sum<T>::type;
+  const auto e = convert<summed>(as_node(x));
   const auto count = static_cast<double>(count_reduced(shape<N>(e.shape()), set));
-  return make_reduction<Rank>(e, set, add_op{}, mean_finish<to>{count}, wide_t<to>(0), where);
+  return make_reduction<Rank>(e, set, add_op{}, mean_finish<to>{count}, summed(0), where);
 }
 
 /// Refuses to reduce nothing, where that has no value.
@@ -262,28 +277,32 @@ template <std::size_t Rank, operand X, std::size_t N>
 
 // Here and in statistics.hpp: the function `name` of an operand: over all axes, over one, which may
 // be counted from the end, or over a braced list of them; the last argument may be keep_dims.
-#define TOPOS_REDUCTION(name)                                                                     \
-  template <operand X, detail::keeping Keep = detail::drop_dims_t>                                \
-  [[nodiscard]] auto name(const X& x, Keep = {},                                                  \
-                          std::source_location where = std::source_location::current()) {         \
-    constexpr std::size_t rank = detail::node_t<X>::rank;                                         \
-    return detail::name##_over<detail::rank_after<rank, rank, Keep>>(x, detail::all_axes<rank>(), \
-                                                                     where);                      \
-  }                                                                                               \
-  template <operand X, detail::axis_number Axis, detail::keeping Keep = detail::drop_dims_t>      \
-    requires(detail::node_t<X>::rank > 0)                                                         \
-  [[nodiscard]] auto name(const X& x, Axis axis, Keep = {},                                       \
-                          std::source_location where = std::source_location::current()) {         \
-    constexpr std::size_t rank = detail::node_t<X>::rank;                                         \
-    return detail::name##_over<detail::rank_after<rank, 1, Keep>>(                                \
-        x, detail::axes_named<rank>(#name, {static_cast<index_t>(axis)}, where), where);          \
-  }                                                                                               \
-  template <operand X, std::size_t N, detail::keeping Keep = detail::drop_dims_t>                 \
-  [[nodiscard]] auto name(const X& x, const index_t(&axes)[N], Keep = {},                         \
-                          std::source_location where = std::source_location::current()) {         \
-    constexpr std::size_t rank = detail::node_t<X>::rank;                                         \
-    return detail::name##_over<detail::rank_after<rank, N, Keep>>(                                \
-        x, detail::axes_named<rank>(#name, axes, where), where);                                  \
+#define TOPOS_REDUCTION(name)                                                                      \
+  template <operand X, detail::keeping Keep = detail::drop_dims_t>                                 \
+  [[nodiscard]] auto name(const X& x, Keep = {},                                                   \
+                          std::source_location where = std::source_location::current()) {          \
+    constexpr std::size_t rank = detail::node_t<X>::rank;                                          \
+    return detail::name##_over<detail::rank_after<rank, rank, Keep>>(x, detail::all_axes<rank>(),  \
+                                                                     where);                       \
+  }                                                                                                \
+  template <operand X, detail::axis_number Axis, detail::keeping Keep = detail::drop_dims_t>       \
+    requires(detail::node_t<X>::rank > 0)                                                          \
+  [[nodiscard]] auto name(const X& x, Axis axis, Keep = {},                                        \
+                          std::source_location where = std::source_location::current()) {          \
+    constexpr std::size_t rank = detail::node_t<X>::rank;                                          \
+    return detail::name##_over<detail::rank_after<rank, 1, Keep>>(                                 \
+        x, detail::axes_named<rank>(#name, {static_cast<index_t>(axis)}, where), where);           \
+  }                                                                                                \
+  template <operand X, std::integral Axis, std::same_as<bool> Keep>                                \
+  void name(const X& /*x*/, Axis /*axis*/, Keep /*keep*/) {                                        \
+    static_assert(detail::is_never<X>, "topos: to keep axes write " #name "(x, axis, keep_dims)"); \
+  }                                                                                                \
+  template <operand X, std::size_t N, detail::keeping Keep = detail::drop_dims_t>                  \
+  [[nodiscard]] auto name(const X& x, const index_t(&axes)[N], Keep = {},                          \
+                          std::source_location where = std::source_location::current()) {          \
+    constexpr std::size_t rank = detail::node_t<X>::rank;                                          \
+    return detail::name##_over<detail::rank_after<rank, N, Keep>>(                                 \
+        x, detail::axes_named<rank>(#name, axes, where), where);                                   \
   }
 
 /// The sum: of integers and bools in 64 bits, of sixteen-bit floats computed in float. Its error
@@ -295,11 +314,13 @@ TOPOS_REDUCTION(prod)
 
 /// Axes come in braces.
 template <operand X, std::integral I, std::integral J>
+  requires(!std::same_as<J, bool>)
 void sum(const X& /*x*/, I /*first*/, J /*second*/) {
   static_assert(detail::is_never<X>, "topos: of several axes write sum(x, {0, 1})");
 }
 
-/// The arithmetic mean: of integers as float. NaN of none.
+/// The arithmetic mean: of integers a float, of a sum that is exact (in double of those of 64
+/// bits). NaN of none.
 TOPOS_REDUCTION(mean)
 
 /// The smallest element; NaN if one is. Throws `invalid_argument` for none.

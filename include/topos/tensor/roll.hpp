@@ -4,6 +4,7 @@
 /// Elements moved along an axis, round its end.
 
 #include <algorithm>
+#include <topos/expr/reshape.hpp>
 #include <topos/expr/split.hpp>
 #include <topos/tensor/concatenate.hpp>
 
@@ -14,7 +15,7 @@ namespace topos {
 /// `out_of_range` for the axis.
 template <operand X>
   requires(detail::node_t<X>::rank > 0)
-[[nodiscard]] auto roll(const X& x, index_t places, index_t axis = 0,
+[[nodiscard]] auto roll(const X& x, index_t places, index_t axis,
                         std::source_location where = std::source_location::current()) {
   const auto node = detail::as_node(x);
   constexpr std::size_t rank = detail::node_t<X>::rank;
@@ -24,6 +25,13 @@ template <operand X>
   const index_t moved = (places % turn + turn) % turn;
   const auto parts = detail::cut_at(node, {0, extent - moved, extent}, along);
   return concatenate({parts[1], parts[0]}, axis, where);
+}
+/// The same in row-major order, over the ends of rows: a tensor of the shape of x.
+template <operand X>
+[[nodiscard]] auto roll(const X& x, index_t places,
+                        std::source_location where = std::source_location::current()) {
+  const shape<detail::node_t<X>::rank> extents = detail::as_node(x).shape();
+  return roll(reshape(x, shape<1>{-1}, where), places, 0, where).reshape(extents, where);
 }
 
 }  // namespace topos

@@ -200,12 +200,23 @@ template <operand X>
   return *detail::sorted("sort", x, axis, order, false, where).values;
 }
 
+template <operand X>
+[[nodiscard]] auto sort(const X& x, sort_order order,
+                        std::source_location where = std::source_location::current()) {
+  return sort(x, -1, order, where);
+}
+
 /// The indices, as int64, that sort x along an axis; equal elements, -0 and 0 among them, stay in
 /// their order, whichever comes first. Enqueues and throws as `sort`.
 template <operand X>
 [[nodiscard]] auto argsort(const X& x, index_t axis = -1, sort_order order = ascending,
                            std::source_location where = std::source_location::current()) {
   return *detail::sorted("argsort", x, axis, order, true, where).numbers;
+}
+template <operand X>
+[[nodiscard]] auto argsort(const X& x, sort_order order,
+                           std::source_location where = std::source_location::current()) {
+  return argsort(x, -1, order, where);
 }
 
 /// The k largest elements along an axis, the largest first, of equal ones the first, and their

@@ -111,6 +111,12 @@ class tensor : detail::located_operators<tensor<T, Rank>> {
   [[nodiscard]] T item(const topos::shape<Rank>& index,
                        std::source_location where = std::source_location::current()) const;
 
+  template <std::integral... I>
+    requires(sizeof...(I) == Rank && Rank > 0)
+  [[nodiscard]] T item(I... index) const {
+    return item(topos::shape<Rank>{static_cast<index_t>(index)...});
+  }
+
   /// The elements in row-major order. Waits for them. Throws `device_mismatch` if the tensor is
   /// not on the CPU: see cpu(). Valid as long as a copy of this tensor lives; of a tensor that is
   /// only returned the span keeps the memory itself.
@@ -147,6 +153,11 @@ class tensor : detail::located_operators<tensor<T, Rank>> {
   [[nodiscard]] tensor<T, 1> reshape(
       I extent, std::source_location where = std::source_location::current()) const {
     return reshape(topos::shape<1>{static_cast<index_t>(extent)}, where);
+  }
+  template <std::integral... I>
+    requires(sizeof...(I) > 1)
+  [[nodiscard]] tensor<T, sizeof...(I)> reshape(I... extents) const {
+    return reshape(topos::shape<sizeof...(I)>{static_cast<index_t>(extents)...});
   }
 
   /// Element `i` of the first axis, a negative one from its end, without a copy. Throws
@@ -215,29 +226,25 @@ class tensor : detail::located_operators<tensor<T, Rank>> {
         "to one, x.item({1, 2}) for a value, x.host()[0] for many");
   }
 
-  /// Adds, subtracts, multiplies by or divides by an operand or scalar that broadcasts to this
-  /// shape, in place where nobody else holds the memory. Throws `shape_mismatch`,
-  /// `device_mismatch`.
-  template <detail::operand_or_scalar X>
-  friend tensor& operator+=(detail::located<tensor> a, const X& x) {
-    return a.value.in_place("+=", x, a.where,
-                            [&](const auto& by) { return add(a.value, by, a.where); });
+  /// Combines it with an operand or scalar that broadcasts to this shape, in place where nobody
+  /// else holds the memory. Throws `shape_mismatch`, `device_mismatch`.
+#define TOPOS_IN_PLACE(sign, function)                                                       \
+  template <detail::operand_or_scalar X>                                                     \
+  friend tensor& operator sign(detail::located<tensor> a, const X& x) {                      \
+    return a.value.in_place(#sign, x, a.where,                                               \
+                            [&](const auto& by) { return function(a.value, by, a.where); }); \
   }
-  template <detail::operand_or_scalar X>
-  friend tensor& operator-=(detail::located<tensor> a, const X& x) {
-    return a.value.in_place("-=", x, a.where,
-                            [&](const auto& by) { return subtract(a.value, by, a.where); });
-  }
-  template <detail::operand_or_scalar X>
-  friend tensor& operator*=(detail::located<tensor> a, const X& x) {
-    return a.value.in_place("*=", x, a.where,
-                            [&](const auto& by) { return multiply(a.value, by, a.where); });
-  }
-  template <detail::operand_or_scalar X>
-  friend tensor& operator/=(detail::located<tensor> a, const X& x) {
-    return a.value.in_place("/=", x, a.where,
-                            [&](const auto& by) { return divide(a.value, by, a.where); });
-  }
+  TOPOS_IN_PLACE(+=, add)
+  TOPOS_IN_PLACE(-=, subtract)
+  TOPOS_IN_PLACE(*=, multiply)
+  TOPOS_IN_PLACE(/=, divide)
+  TOPOS_IN_PLACE(%=, remainder)
+  TOPOS_IN_PLACE(&=, bitwise_and)
+  TOPOS_IN_PLACE(|=, bitwise_or)
+  TOPOS_IN_PLACE(^=, bitwise_xor)
+  TOPOS_IN_PLACE(<<=, left_shift)
+  TOPOS_IN_PLACE(>>=, right_shift)
+#undef TOPOS_IN_PLACE
 
   /// Makes this the only holder of memory that may be written from here, with the same content: a
   /// copy where it is shared, or where another queue still reads it.
@@ -355,6 +362,13 @@ template <operand X>
     return static_cast<result>(x);
   else
     return result(x.node(), where);
+}
+
+/// Waits until the contents of tensors are computed; rethrows what one failed with.
+template <element... T, std::size_t... Rank>
+  requires(sizeof...(T) > 0)
+void block_until_ready(const tensor<T, Rank>&... x) {
+  (static_cast<void>(x.block_until_ready()), ...);
 }
 
 }  // namespace topos

@@ -55,22 +55,22 @@ class tensor_slice : detail::located_operators<tensor_slice<T, Rank, Whole>> {
     return this->template operator=<tensor_slice>(x);
   }
 
-  template <detail::operand_or_scalar X>
-  const tensor_slice& operator+=(const X& x) const {
-    return in_place(x, [&](const auto& by) { return add(*this, by, where_); });
+#define TOPOS_IN_PLACE(sign, function)                                               \
+  template <detail::operand_or_scalar X>                                             \
+  const tensor_slice& operator sign(const X& x) const {                              \
+    return in_place(x, [&](const auto& by) { return function(*this, by, where_); }); \
   }
-  template <detail::operand_or_scalar X>
-  const tensor_slice& operator-=(const X& x) const {
-    return in_place(x, [&](const auto& by) { return subtract(*this, by, where_); });
-  }
-  template <detail::operand_or_scalar X>
-  const tensor_slice& operator*=(const X& x) const {
-    return in_place(x, [&](const auto& by) { return multiply(*this, by, where_); });
-  }
-  template <detail::operand_or_scalar X>
-  const tensor_slice& operator/=(const X& x) const {
-    return in_place(x, [&](const auto& by) { return divide(*this, by, where_); });
-  }
+  TOPOS_IN_PLACE(+=, add)
+  TOPOS_IN_PLACE(-=, subtract)
+  TOPOS_IN_PLACE(*=, multiply)
+  TOPOS_IN_PLACE(/=, divide)
+  TOPOS_IN_PLACE(%=, remainder)
+  TOPOS_IN_PLACE(&=, bitwise_and)
+  TOPOS_IN_PLACE(|=, bitwise_or)
+  TOPOS_IN_PLACE(^=, bitwise_xor)
+  TOPOS_IN_PLACE(<<=, left_shift)
+  TOPOS_IN_PLACE(>>=, right_shift)
+#undef TOPOS_IN_PLACE
 
  private:
   // See tensor::in_place; here a tensor's elements may go elsewhere than they are.

@@ -242,10 +242,12 @@ struct square_op : widening, quick, keeping_products {
 };
 
 /// -1, 0 or 1; NaN of NaN.
-struct sign_op : widening, of_reals, quick {
+struct sign_op : widening, quick {
   template <class T>
   KOKKOS_FUNCTION T operator()(T x) const {
-    if constexpr (std::is_unsigned_v<T>)
+    if constexpr (is_complex<T>)  // of size 1 in its direction
+      return x == T(0) ? x : x / Kokkos::abs(x);
+    else if constexpr (std::is_unsigned_v<T>)
       return static_cast<T>(x != T(0));
     else
       return x > T(0) ? T(1) : x < T(0) ? T(-1) : x;
