@@ -32,7 +32,7 @@ class my_gpu_exec {
     const bool on_gpu = embeddings.device().kind() == topos::device_kind::cuda;
 
     const topos::tensor<float, 2> rows = embeddings.cpu();
-    const std::span<const float> numbers = rows.host();
+    const auto numbers = rows.host();
     std::vector<document> results(docs.begin(), docs.end());
     for (std::size_t i = 0; i < results.size(); ++i) {
       const auto row = numbers.subspan(5 * i, 5);

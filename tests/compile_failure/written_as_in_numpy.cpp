@@ -2,6 +2,7 @@
 // expect: topos: concatenate takes its operands in braces
 // expect: topos: stack takes its operands in braces
 // expect: topos: of several axes write sum\(x, \{0, 1\}\)
+// expect: topos: to keep axes write sum\(x, axis, keep_dims\)
 // expect: topos: to exchange two axes, write swapaxes
 // expect: topos: a tensor has no
 // expect: topos: of two operands by element write maximum\(x, y\)
@@ -24,6 +25,7 @@ void as_in_numpy(const matrix& x) {
   concatenate(x, x);
   stack(x, x, 1);
   sum(x, 0, 1);
+  sum(x, 0, true);
   transpose(x, 0, 1);
   x[1];
   max(x, 0.0f);

@@ -30,8 +30,8 @@ struct concat_parts {
 };
 inline constexpr concat_parts concat{};
 
-/// For a static_assert that says what to write instead: false of any type.
-template <class>
+/// For a static_assert that says what to write instead: false of any types.
+template <class...>
 inline constexpr bool is_never = false;
 
 }  // namespace detail

@@ -171,6 +171,20 @@ struct [[nodiscard]] strided_node : lazy, located_operators<strided_node<Source,
   detail::layout<Rank> where;
 
   strided_node(Source s, const detail::layout<Rank>& l) : source(std::move(s)), where(l) {}
+  strided_node(const strided_node&) = default;
+  strided_node(strided_node&&) noexcept = default;
+  strided_node& operator=(const strided_node&) & = default;
+  strided_node& operator=(strided_node&&) & noexcept = default;
+  ~strided_node() = default;
+
+  /// A part of what is const or was only returned: nobody would see what is assigned to it.
+  template <operand_or_scalar X>
+  const strided_node& operator=(const X& /*x*/) const {
+    static_assert(is_never<X>,
+                  "topos: only a part of a tensor that is a variable, and not const, can be "
+                  "assigned to: x.slice(1) = y");
+    return *this;
+  }
 
   [[nodiscard]] const topos::shape<Rank>& shape() const { return where.extents; }
   [[nodiscard]] std::optional<topos::device> device() const { return source.device(); }

@@ -16,7 +16,14 @@
 namespace topos {
 
 /// The base of all expressions; argument-dependent look-up finds topos' functions by it.
-struct lazy {};
+struct lazy {
+  /// There is no memory to look at yet.
+  template <class... I>
+  void host(const I&... /*where*/) const {
+    static_assert(detail::is_never<I...>,
+                  "topos: an expression is not computed yet: write eval(x).host()");
+  }
+};
 
 /// What can be computed: an operation on other expressions, or a tensor's leaf.
 template <class E>

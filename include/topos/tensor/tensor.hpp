@@ -66,6 +66,16 @@ class tensor : detail::located_operators<tensor<T, Rank>> {
   }
   ~tensor() = default;
 
+  /// A tensor keeps its element type and its number of axes.
+  template <operand X>
+    requires(!std::same_as<detail::value_of_t<X>, T> || detail::node_t<X>::rank != Rank)
+  tensor& operator=(const X& /*x*/) {
+    static_assert(detail::is_never<X>,
+                  "topos: what is assigned has other elements or axes than this tensor: convert it "
+                  "with astype or reshape, or make a new tensor of it, auto y = eval(...)");
+    return *this;
+  }
+
   /// A tensor over memory that is written already, or by queued work that knows the buffer.
   tensor(buffer memory, index_t offset, topos::shape<Rank> extents)
       : extents_(extents), memory_(std::move(memory)), offset_(offset) {}

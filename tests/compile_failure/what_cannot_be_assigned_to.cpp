@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect: topos: only a part of a tensor that is a variable, and not const, can be assigned to
+// expect: topos: what is assigned has other elements or axes than this tensor
+// expect: topos: an expression is not computed yet: write eval\(x\).host\(\)
+
+#include <topos/expr/elementwise.hpp>
+#include <topos/tensor/placement.hpp>
+#include <topos/tensor/tensor.hpp>
+
+using vector = topos::tensor<int, 1>;
+
+void as_they_are(vector& x) {
+  x.slice(0) = 1;
+  x.slice(0) = x.slice(1);
+  x = x + x;
+  static_cast<void>(topos::eval(x + x).host());
+}
+
+#ifdef TOPOS_MUST_FAIL
+void part_of_a_const_one(const vector& x) { x.slice(0) = x.slice(1); }
+void another_type(vector& x) { x = x / 2; }
+void not_computed(const vector& x) { (x + x).host(); }
+#endif
