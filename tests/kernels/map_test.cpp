@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <source_location>
 #include <topos/expr/generators.hpp>
 #include <topos/expr/reshape.hpp>
@@ -85,6 +86,31 @@ TEST(map, of_a_large_result_is_whole) {
     EXPECT_EQ(shifted.item({n + 1}), 7);
     EXPECT_EQ(shifted.item({n + 2}), 7);
   });
+}
+
+// Wherever it lies: what is before the first whole cache line and behind the last is not.
+template <class T>
+void expect_rows_past_caches() {
+  const std::vector<T> x = support::varied<T>(300);
+  const topos::detail::memory_row<T> row{{x.data()}};
+  for (index_t offset = 0; offset < 20; ++offset) {
+    for (index_t first = 0; first < 260; first += 37) {
+      const index_t last = 300 - offset;
+      std::vector<T> out(340, T(99));
+      std::vector<T> expected = out;
+      std::copy(x.begin() + first, x.begin() + last, expected.begin() + offset);
+
+      topos::detail::host_rows::assign_dense_row(out.data() + offset, row, first, last, true);
+      topos::detail::fence();
+
+      ASSERT_EQ(out, expected) << offset << ' ' << first;
+    }
+  }
+}
+
+TEST(map, rows_past_the_caches_may_begin_anywhere) {
+  expect_rows_past_caches<float>();
+  expect_rows_past_caches<double>();
 }
 
 TEST(map, without_elements_writes_nothing) {

@@ -26,6 +26,14 @@ template <class T>
   return reinterpret_cast<std::uintptr_t>(to) % 64 == 0;
 }
 
+/// How many elements lie before the first that `stream` may write to.
+template <class T>
+[[nodiscard]] index_t elements_to_stream(const T* to) {
+  constexpr std::uintptr_t line = 64;
+  const std::uintptr_t apart = reinterpret_cast<std::uintptr_t>(to) % line;
+  return apart == 0 ? 0 : static_cast<index_t>((line - apart) / sizeof(T));
+}
+
 /// Lanes to memory past the caches, where the machine can; not before `fence` do others see them
 /// ahead of what is written next.
 template <class T, class Lanes>

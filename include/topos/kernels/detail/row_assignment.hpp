@@ -125,11 +125,14 @@ inline void assign(T* out, index_t step, const Row& row, index_t first, index_t 
   }
 }
 
-// Whole batches past the caches; says where the others begin.
+// Past the caches, but for what is before the first whole batch that can be and behind the last
+// one; says where that begins.
 template <class T, class Row>
 [[gnu::noinline]] index_t stream_dense(T* out, const Row& given, index_t first, index_t last) {
   own_row<Row> row = given;
-  index_t j = first;
+  index_t j = first + elements_to_stream(out);
+  if (j > last || !can_stream(out + (j - first))) return first;
+  assign_dense(out, given, first, j);
   for (; j + Row::width <= last; j += Row::width)
     stream(out + (j - first), row.lanes(j, lane::all{}));
   return j;
@@ -140,7 +143,7 @@ template <class T, class Row>
 inline void assign_dense_row(T* out, const Row& row, index_t first, index_t last,
                              bool past_caches) {
   if constexpr (Row::width != 0) {
-    if (past_caches && can_stream(out)) {
+    if (past_caches && (last - first >= 8 * Row::width || can_stream(out))) {
       const index_t done = stream_dense(out, row, first, last);
       out += done - first;
       first = done;
