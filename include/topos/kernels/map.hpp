@@ -33,13 +33,16 @@ struct tiling {
   index_t tile_rows;
   index_t tile_columns;
 
-  /// Long rows are cut, short ones go together; tiles are square where rows of one array are
-  /// columns of another, so that both are read by the cache line.
+  /// Long rows are cut, short ones go together; where rows of one array are columns of another,
+  /// tiles are square, or as square as few rows let them be, so that both are read by the cache
+  /// line.
   template <std::size_t Rank>
   [[nodiscard]] static tiling of(const walk<Rank>& w, bool crossing, index_t chunk) {
     tiling t{w.rows(), w.columns(), 1, chunk};
     if (crossing) {
-      t.tile_rows = t.tile_columns = 64;
+      constexpr index_t side = 64;
+      t.tile_rows = std::clamp<index_t>(t.rows, 1, side);
+      t.tile_columns = side * (side / t.tile_rows);
     } else if (t.columns < chunk) {
       t.tile_columns = std::max<index_t>(t.columns, 1);
       t.tile_rows = chunk / t.tile_columns;
