@@ -45,4 +45,30 @@ TYPED_TEST(lanes_apart, are_copied_as_far_as_they_come_whole) {
   }
 }
 
+// The same of columns that become rows.
+TYPED_TEST(lanes_apart, of_columns_are_put_beside_each_other) {
+  using T = TypeParam;
+  const auto value = [](index_t i) { return static_cast<T>(i * 7 % 10 < 5 ? i % 100 : 0); };
+  for (const index_t columns : {1, 2, 3, 4, 5}) {
+    for (const index_t rows : {1, 7, 8, 15, 16, 17, 33, 63, 64, 65, 150}) {
+      const index_t step = rows + 3;
+      const index_t size = (columns - 1) * step + rows;
+      const auto from = std::make_unique<T[]>(static_cast<std::size_t>(size));
+      for (index_t i = 0; i < size; ++i) from[static_cast<std::size_t>(i)] = value(i);
+      const index_t all = rows * columns;
+      const auto out = std::make_unique<T[]>(static_cast<std::size_t>(all + 1));
+      for (index_t i = 0; i <= all; ++i) out[static_cast<std::size_t>(i)] = static_cast<T>(1);
+
+      const index_t done = lane::interleave(out.get(), from.get(), step, columns, rows);
+      ASSERT_LE(done, rows);
+      ASSERT_TRUE(done == 0 || (2 <= columns && columns <= 4));
+      for (index_t i = 0; i <= all; ++i) {
+        const T expected =
+            i < done * columns ? value(i % columns * step + i / columns) : static_cast<T>(1);
+        ASSERT_EQ(out[static_cast<std::size_t>(i)], expected) << columns << ' ' << rows << ' ' << i;
+      }
+    }
+  }
+}
+
 }  // namespace lanes_apart_test

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <topos/core/config.hpp>
+#include <topos/expr/lanes.hpp>
 #include <type_traits>
 #include <utility>
 
@@ -61,6 +62,12 @@ inline constexpr index_t long_enough = 16;
 template <class T>
 void copy_rows(T* to, row_steps there, const T* from, row_steps here, index_t rows,
                index_t columns) {
+  if (here.stride == 1 && there.step == 1 && there.stride == columns) {
+    const index_t done = lane::interleave(to, from, here.step, columns, rows);
+    to += done * columns;
+    from += done;
+    rows -= done;
+  }
   const auto of_width = [&](auto width) {
     for (index_t i = 0; i < rows; ++i, to += there.stride, from += here.stride) {
       for (index_t j = 0; j < width; ++j) to[j * there.step] = from[j * here.step];

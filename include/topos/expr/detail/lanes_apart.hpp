@@ -7,6 +7,7 @@
 
 #include <array>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <topos/expr/detail/xsimd_lanes.hpp>
 #include <type_traits>
@@ -82,12 +83,47 @@ inline __m128i every_short(const T* from) {
 
 static_assert(sizeof(batch<float>) == 64, "topos: xsimd's default lanes are not those of AVX-512");
 
+/// Whether numbers of so many bytes are picked from two registers.
+template <std::size_t Size>
+inline constexpr bool picks_of_two = Size == 4 || Size == 8;
+#ifdef __AVX512BW__
+template <>
+inline constexpr bool picks_of_two<2> = true;
+#endif
+#ifdef __AVX512VBMI__
+template <>
+inline constexpr bool picks_of_two<1> = true;
+#endif
+
+/// Of numbers of so many bytes in two registers those at some places, which count on from one to
+/// the other.
+template <std::size_t Size>
+inline __m512i picked_of_two(__m512i one, __m512i places, __m512i other) {
+  if constexpr (Size == 8) return _mm512_permutex2var_epi64(one, places, other);
+#ifdef __AVX512BW__
+  else if constexpr (Size == 2)
+    return _mm512_permutex2var_epi16(one, places, other);
+#endif
+#ifdef __AVX512VBMI__
+  else if constexpr (Size == 1)
+    return _mm512_permutex2var_epi8(one, places, other);
+#endif
+  else
+    return _mm512_permutex2var_epi32(one, places, other);
+}
+
+template <std::size_t Size>
+using place_of = std::conditional_t<
+    Size == 1, std::int8_t,
+    std::conditional_t<Size == 2, std::int16_t,
+                       std::conditional_t<Size == 4, std::int32_t, std::int64_t>>>;
+
 /// The lanes of another load beside those of the loads before.
 template <int Step, int Load, class T>
 inline __m512i with_picked(__m512i before, const T* from) {
   constexpr int width = static_cast<int>(width_of<T>);
   using loads = whole_loads<Step, width>;
-  using index = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+  using index = place_of<sizeof(T)>;
   alignas(64) static constexpr auto places = [] {
     std::array<index, static_cast<std::size_t>(width)> result{};
     for (int i = 0; i < width; ++i) {
@@ -98,11 +134,7 @@ inline __m512i with_picked(__m512i before, const T* from) {
     return result;
   }();
   const __m512i load = _mm512_loadu_si512(from + loads::start(Load));
-  const __m512i picked = _mm512_load_si512(places.data());
-  if constexpr (sizeof(T) == 4)
-    return _mm512_permutex2var_epi32(before, picked, load);
-  else
-    return _mm512_permutex2var_epi64(before, picked, load);
+  return picked_of_two<sizeof(T)>(before, _mm512_load_si512(places.data()), load);
 }
 
 template <class T>
@@ -133,6 +165,49 @@ inline batch<T> every(const T* from) {
     }
     (std::make_integer_sequence<int, Step - 1>{});
   }
+}
+
+/// Register `Part` of rows of as many numbers as there are columns: those of one column more
+/// beside those of the columns before it.
+template <std::size_t Size, int Columns, int Part, int Column>
+inline __m512i with_column(__m512i before, __m512i column) {
+  constexpr int width = 64 / static_cast<int>(Size);
+  alignas(64) static constexpr auto places = [] {
+    std::array<place_of<Size>, static_cast<std::size_t>(width)> result{};
+    for (int i = 0; i < width; ++i) {
+      const int number = Part * width + i;
+      const int row = number / Columns;
+      const bool first = Column == 1 && number % Columns == 0;
+      result[static_cast<std::size_t>(i)] =
+          static_cast<place_of<Size>>(number % Columns == Column ? width + row : (first ? row : i));
+    }
+    return result;
+  }();
+  return picked_of_two<Size>(before, _mm512_load_si512(places.data()), column);
+}
+
+/// Rows of neighbouring numbers from columns that lie `step` bytes apart, some whole registers of
+/// them: says how many rows.
+template <std::size_t Size, int Columns>
+index_t interleave(std::byte* to, const std::byte* from, index_t step, index_t rows) {
+  constexpr index_t width = 64 / Size;
+  index_t row = 0;
+  for (; row + width <= rows; row += width, from += 64, to += 64 * Columns) {
+    __m512i columns[Columns];
+    for (int c = 0; c < Columns; ++c) columns[c] = _mm512_loadu_si512(from + c * step);
+    const auto write = [&]<int Part, int... C>(std::integer_sequence<int, Part>,
+                                               std::integer_sequence<int, C...>) {
+      __m512i result = columns[0];
+      ((result = with_column<Size, Columns, Part, C + 1>(result, columns[C + 1])), ...);
+      _mm512_storeu_si512(to + 64 * Part, result);
+    };
+    [&]<int... Part>(std::integer_sequence<int, Part...>) {
+      (write(std::integer_sequence<int, Part>{}, std::make_integer_sequence<int, Columns - 1>{}),
+       ...);
+    }
+    (std::make_integer_sequence<int, Columns>{});
+  }
+  return row;
 }
 
 #endif
@@ -181,6 +256,25 @@ index_t copy_whole(T* out, const T* from, index_t step, index_t count) {
   return detail::by_whole_step(step, copy, [] { return index_t{0}; });
 }
 
+/// Copies two to four columns, each of neighbours, into rows beside each other, as many of the rows
+/// as come in whole registers: says how many.
+template <class T>
+index_t interleave(T* to, const T* from, index_t step, index_t columns, index_t rows) {
+#ifdef __AVX512F__
+  if constexpr (detail::picks_of_two<sizeof(T)>) {
+    auto* const out = reinterpret_cast<std::byte*>(to);
+    const auto* in = reinterpret_cast<const std::byte*>(from);
+    const index_t apart = step * static_cast<index_t>(sizeof(T));
+    if (columns == 2) return detail::interleave<sizeof(T), 2>(out, in, apart, rows);
+    if (columns == 3) return detail::interleave<sizeof(T), 3>(out, in, apart, rows);
+    if (columns == 4) return detail::interleave<sizeof(T), 4>(out, in, apart, rows);
+  }
+#endif
+  static_cast<void>(to), static_cast<void>(from), static_cast<void>(step);
+  static_cast<void>(columns), static_cast<void>(rows);
+  return 0;
+}
+
 #ifdef __AVX512F__
 
 /// Every step-th number; all of them lie within 2^31 numbers.
@@ -212,6 +306,11 @@ batch<T> gather(const T* from, index_t step) {
 
 template <class T>
 index_t copy_whole(T* /*out*/, const T* /*from*/, index_t /*step*/, index_t /*count*/) {
+  return 0;
+}
+template <class T>
+index_t interleave(T* /*to*/, const T* /*from*/, index_t /*step*/, index_t /*columns*/,
+                   index_t /*rows*/) {
   return 0;
 }
 

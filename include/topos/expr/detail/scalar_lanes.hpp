@@ -62,6 +62,11 @@ template <class T>
 index_t copy_whole(T* /*out*/, const T* /*from*/, index_t /*step*/, index_t /*count*/) {
   return 0;
 }
+template <class T>
+index_t interleave(T* /*to*/, const T* /*from*/, index_t /*step*/, index_t /*columns*/,
+                   index_t /*rows*/) {
+  return 0;
+}
 
 /// Whether the machine turns lanes of T round without memory.
 template <class T>
