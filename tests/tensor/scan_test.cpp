@@ -200,6 +200,48 @@ TEST(scan, is_not_a_number_after_nan) {
   });
 }
 
+// As one by one: extrema do not depend on an order.
+template <class T>
+void expect_extrema(topos::device d, const std::vector<T>& values, index_t rows) {
+  const auto columns = static_cast<std::size_t>(values.size()) / static_cast<std::size_t>(rows);
+  std::vector<T> low = values;
+  std::vector<T> high = values;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (i % columns == 0) continue;
+    low[i] = low[i - 1] < values[i] ? low[i - 1] : values[i];
+    high[i] = high[i - 1] > values[i] ? high[i - 1] : values[i];
+  }
+  const auto x = tensor_on<2>(d, {rows, static_cast<index_t>(columns)}, values);
+  EXPECT_EQ(values_of(cummin(x, 1)), low) << rows;
+  EXPECT_EQ(values_of(cummax(x, 1)), high) << rows;
+  const tensor<T, 2> turned(transpose(x));
+  EXPECT_EQ(values_of(topos::eval(transpose(cummax(turned, 0)))), high) << rows;
+}
+
+TEST(scan, of_extrema_is_as_one_by_one) {
+  on_each_device([](topos::device d) {
+    for (const index_t rows : {1, 3, 40}) {
+      expect_extrema(d, support::varied<float>(rows * 9'001), rows);
+      expect_extrema(d, support::varied<double>(rows * 33), rows);
+      std::vector<std::int8_t> small(static_cast<std::size_t>(rows) * 500);
+      for (std::size_t i = 0; i < small.size(); ++i)
+        small[i] = static_cast<std::int8_t>(i * 37 % 251);
+      expect_extrema(d, small, rows);
+    }
+    EXPECT_EQ(values_of(cummax(topos::array({false, true, false}, d))),
+              (std::vector<bool>{false, true, true}));
+    const auto halves = topos::array<topos::f16>({1, -2, 3}, d);
+    static_assert(std::is_same_v<decltype(cummin(halves))::value_type, topos::f16>);
+    EXPECT_EQ(values_of(topos::eval(topos::astype<float>(cummin(halves)))),
+              (std::vector<float>{1, -2, -2}));
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    const std::vector<float> after = values_of(cummax(vector_on<float>(d, {1, nan, 5})));
+    EXPECT_EQ(after[0], 1);
+    EXPECT_TRUE(std::isnan(after[1]) && std::isnan(after[2]));
+    EXPECT_EQ(cummax(topos::zeros<float>({0, 3}, d), 0).size(), 0);
+  });
+}
+
 TEST(scan, refuses_axes_that_are_not_there) {
   const auto x = topos::zeros<float, 1>({2});
   EXPECT_TRUE(

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Cumulative sums and products.
+/// Cumulative sums, products, minima and maxima.
 
+#include <cstdint>
+#include <limits>
 #include <topos/expr/reshape.hpp>
 #include <topos/kernels/reduction_order.hpp>
 #include <topos/kernels/scan.hpp>
@@ -68,19 +70,21 @@ void submit_column_scan(const V& v, const layout<V::rank>& target, const tensor<
                 where);
 }
 
-template <class Op, operand X>
-[[nodiscard]] auto scanned(const char* name, const X& x, index_t axis, const Op& op, int neutral,
-                           std::source_location where) {
-  using T = value_of_t<X>;
-  using to = std::conditional_t<is_half<T>, T, sum_t<T>>;
+// Computed in the type of `neutral`, which changes nothing that it is combined with.
+template <class To, class Op, operand X, class Wide>
+[[nodiscard]] tensor<To, node_t<X>::rank> scanned(const char* name, const X& x, index_t axis,
+                                                  const Op& op, Wide neutral,
+                                                  std::source_location where) {
   constexpr std::size_t rank = node_t<X>::rank;
   static_assert(rank > 0, "topos: a scan is taken along an axis");
-  const auto e = convert<sum_t<T>>(as_node(x));
+  static_assert(!std::is_base_of_v<of_reals, Op> || !is_complex<Wide>,
+                "topos: complex numbers have no order");
+  const auto e = convert<Wide>(as_node(x));
   axis_set<rank> set{};
   const std::size_t along = checked_axis(name, axis, rank, where);
   set[along] = true;
   const shape<rank> extents = e.shape();
-  tensor<to, rank> y(extents, e.device().value_or(default_device::current()), where);
+  tensor<To, rank> y(extents, e.device().value_or(default_device::current()), where);
   if (y.size() == 0) return y;
   std::vector<buffer> reads = memory_read_by(e);
   const layout<rank> dense = layout<rank>::dense(extents);
@@ -102,38 +106,56 @@ template <class Op, operand X>
     }
   }
   const permute_view<rank> last = with_last<rank>(along);
-  submit_row_scan(e.viewed(extents, last), last(dense), y, op, sum_t<T>(neutral), std::move(reads),
-                  name, where);
+  submit_row_scan(e.viewed(extents, last), last(dense), y, op, neutral, std::move(reads), name,
+                  where);
   return y;
 }
 
+template <class T>
+using running_sum_t = std::conditional_t<is_half<T>, T, sum_t<T>>;
+
+/// The type in which the extrema of a scan are compared: one that has lanes.
+template <class T>
+using extreme_t = std::conditional_t<std::integral<T> && sizeof(T) < sizeof(std::int32_t),
+                                     std::int32_t, wide_t<T>>;
+
+template <class T>
+inline constexpr T least_of = std::numeric_limits<T>::has_infinity
+                                  ? -std::numeric_limits<T>::infinity()
+                                  : std::numeric_limits<T>::lowest();
+template <class T>
+inline constexpr T most_of = std::numeric_limits<T>::has_infinity
+                                 ? std::numeric_limits<T>::infinity()
+                                 : std::numeric_limits<T>::max();
+
 }  // namespace detail
 
-/// The running sum along an axis: enqueues it, and returns a tensor of x's shape at once. Types as
-/// those of sum. Its bits do not depend on the number of threads. Throws `out_of_range`.
-template <operand X>
-[[nodiscard]] auto cumsum(const X& x, index_t axis,
-                          std::source_location where = std::source_location::current()) {
-  return detail::scanned("cumsum", x, axis, detail::add_op{}, 0, where);
-}
-/// The running sum of all elements in row-major order: a tensor of one axis.
-template <operand X>
-[[nodiscard]] auto cumsum(const X& x,
-                          std::source_location where = std::source_location::current()) {
-  return cumsum(reshape(x, shape<1>{-1}, where), 0, where);
-}
+// The function `name` of an operand along an axis, and of all its elements.
+#define TOPOS_SCAN(name, result, op, neutral)                                             \
+  template <operand X>                                                                    \
+  [[nodiscard]] auto name(const X& x, index_t axis,                                       \
+                          std::source_location where = std::source_location::current()) { \
+    using T = detail::value_of_t<X>;                                                      \
+    return detail::scanned<result>(#name, x, axis, detail::op{}, neutral, where);         \
+  }                                                                                       \
+  template <operand X>                                                                    \
+  [[nodiscard]] auto name(const X& x,                                                     \
+                          std::source_location where = std::source_location::current()) { \
+    return name(reshape(x, shape<1>{-1}, where), 0, where);                               \
+  }
 
-/// The running product along an axis: see cumsum.
-template <operand X>
-[[nodiscard]] auto cumprod(const X& x, index_t axis,
-                           std::source_location where = std::source_location::current()) {
-  return detail::scanned("cumprod", x, axis, detail::multiply_op{}, 1, where);
-}
-/// The running product of all elements in row-major order: a tensor of one axis.
-template <operand X>
-[[nodiscard]] auto cumprod(const X& x,
-                           std::source_location where = std::source_location::current()) {
-  return cumprod(reshape(x, shape<1>{-1}, where), 0, where);
-}
+/// The running sum along an axis, without one of all elements in row-major order, as a tensor of
+/// one axis: enqueues it, and returns a tensor of x's shape at once. Types as those of sum. Its
+/// bits do not depend on the number of threads. Throws `out_of_range`.
+TOPOS_SCAN(cumsum, detail::running_sum_t<T>, add_op, detail::sum_t<T>(0))
+
+/// The running product: see cumsum.
+TOPOS_SCAN(cumprod, detail::running_sum_t<T>, multiply_op, detail::sum_t<T>(1))
+
+/// The smallest and the largest element up to each, NaN from the first NaN on: see cumsum; of the
+/// type of x, whose elements are no complex numbers.
+TOPOS_SCAN(cummin, T, minimum_op, detail::most_of<detail::extreme_t<T>>)
+TOPOS_SCAN(cummax, T, maximum_op, detail::least_of<detail::extreme_t<T>>)
+#undef TOPOS_SCAN
 
 }  // namespace topos
