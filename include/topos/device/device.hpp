@@ -32,8 +32,8 @@ class device {
   constexpr device() noexcept = default;
 
   /// Parses "cpu", "cuda" (its first) or "cuda:1": where a device is asked for, such a string may
-  /// stand for it. Throws `invalid_device` if the string is none
-  /// of these or names a device that is not here; the message lists those that are.
+  /// stand for it. Throws `invalid_device` if the string is none of these or names a device that is
+  /// not here; the message lists those that are.
   template <std::convertible_to<std::string_view> Text>
   device(const Text& text, std::source_location where = std::source_location::current()) {
     parse(text, where);

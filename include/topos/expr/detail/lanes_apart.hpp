@@ -259,7 +259,9 @@ index_t copy_whole(T* out, const T* from, index_t step, index_t count) {
 /// Copies two to four columns, each of neighbours, into rows beside each other, as many of the rows
 /// as come in whole registers: says how many.
 template <class T>
-index_t interleave(T* to, const T* from, index_t step, index_t columns, index_t rows) {
+index_t interleave([[maybe_unused]] T* to, [[maybe_unused]] const T* from,
+                   [[maybe_unused]] index_t step, [[maybe_unused]] index_t columns,
+                   [[maybe_unused]] index_t rows) {
 #ifdef __AVX512F__
   if constexpr (detail::picks_of_two<sizeof(T)>) {
     auto* const out = reinterpret_cast<std::byte*>(to);
@@ -270,8 +272,6 @@ index_t interleave(T* to, const T* from, index_t step, index_t columns, index_t 
     if (columns == 4) return detail::interleave<sizeof(T), 4>(out, in, apart, rows);
   }
 #endif
-  static_cast<void>(to), static_cast<void>(from), static_cast<void>(step);
-  static_cast<void>(columns), static_cast<void>(rows);
   return 0;
 }
 

@@ -82,7 +82,8 @@ xsimd::batch<std::int32_t, A> exponent(const xsimd::batch<float, A>& x) {
   using I = xsimd::batch<std::int32_t, A>;
   const I above = lane::bits_as<std::int32_t>(xsimd::abs(x)) >> detail::bits_of<float>::digits;
   return detail::mended(
-      lane::mask_cast<std::int32_t>(!detail::is_normal(x)), above - I(126),
+      lane::mask_cast<std::int32_t>(!detail::is_normal(x)),
+      above - I(detail::bits_of<float>::bias - 1),
       [](float a) {
         int exponent = 0;
         (void)std::frexp(a, &exponent);
