@@ -165,7 +165,7 @@ TEST(random_elements, of_partitionable_layout_count_beyond_two_to_the_32) {
 // As large arrays are made: past the caches, by several items.
 template <class T>
 void expect_past_caches(const random::key& k, index_t size) {
-  const auto drawn = random::uniform<T>(k, topos::shape<1>{size}, {}, topos::cpu());
+  const auto drawn = random::uniform<T>(k, topos::shape<1>{size}, topos::cpu());
   const auto rows = drawn.rows(topos::detail::walk_of(drawn));
   const index_t partner = rows.row(0).dense().partner();
   const bool neighbours = partner == lane::pair_batches * lane::width<T>;

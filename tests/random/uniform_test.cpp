@@ -58,7 +58,7 @@ TYPED_TEST_SUITE(uniform, real_types);
 TYPED_TEST(uniform, is_that_of_jax) {
   using T = TypeParam;
   support::expect_jax<T>("uniform", "uniform", 0, [](auto k, shape<1> s, topos::device d) {
-    return random::uniform<T>(k, s, {}, d);
+    return random::uniform<T>(k, s, d);
   });
 }
 
