@@ -23,12 +23,12 @@ using integer_types = support::types<std::int8_t, std::int16_t, std::int32_t, st
 TYPED_TEST_SUITE(randint, integer_types);
 
 template <class T>
-std::string bounds_name(random::detail::bound<T> min, random::detail::bound<T> max) {
+std::string bounds_name(topos::detail::integer_bound<T> min, topos::detail::integer_bound<T> max) {
   return "randint_" + std::to_string(min) + "_" + std::to_string(max);
 }
 
 template <class T>
-void expect_between(random::detail::bound<T> min, random::detail::bound<T> max) {
+void expect_between(topos::detail::integer_bound<T> min, topos::detail::integer_bound<T> max) {
   support::expect_jax<T>(
       "randint", bounds_name<T>(min, max), 0,
       [&](auto k, shape<1> s, topos::device d) { return random::randint<T>(k, s, min, max, d); });
@@ -43,7 +43,7 @@ TYPED_TEST(randint, is_that_of_jax) {
 TYPED_TEST(randint, over_the_whole_type_is_that_of_jax) {
   using T = TypeParam;
   using limits = std::numeric_limits<T>;
-  using bound = random::detail::bound<T>;
+  using bound = topos::detail::integer_bound<T>;
   const bound beyond = sizeof(T) < 8 ? 1 : 0;
   expect_between<T>(limits::min(), static_cast<bound>(limits::max()) + beyond);
 }

@@ -31,6 +31,11 @@ inline constexpr bool is_real_floating = std::floating_point<T> || is_half<T>;
 template <class T>
 inline constexpr bool is_integer = std::integral<T> && !std::same_as<T, bool>;
 
+/// The type of bounds between which integers of type T lie: one beyond T's largest is a bound, too.
+template <class T>
+using integer_bound =
+    std::conditional_t<std::same_as<T, std::uint64_t>, std::uint64_t, std::int64_t>;
+
 /// The real type of a complex one; any other type itself.
 template <class T>
 struct real_part {

@@ -103,11 +103,10 @@ struct range_of<A> {
   using type = A;
 };
 
-/// The type of a range's bounds: those of integers may be beyond what T has.
+/// The type of a range's bounds.
 template <class T>
-using range_bound = std::conditional_t<
-    is_half<T>, float,
-    std::conditional_t<std::integral<T> && sizeof(T) < sizeof(index_t), index_t, T>>;
+using range_bound =
+    std::conditional_t<is_half<T>, float, std::conditional_t<is_integer<T>, integer_bound<T>, T>>;
 
 // How many numbers an arange has, if that is finite and fits. Of integers it is counted as unsigned
 // ones of 64 bits, where the distance of any two is exact.

@@ -85,7 +85,7 @@ template <integer T = std::int32_t, std::size_t Rank>
     throw invalid_argument(topos::detail::concat("choice: from ", count, " numbers"), where);
   }
   detail::require_numbers<T>("choice", count, where);
-  return randint<T>(k, extents, 0, static_cast<detail::bound<T>>(count), d, where);
+  return randint<T>(k, extents, 0, static_cast<topos::detail::integer_bound<T>>(count), d, where);
 }
 template <integer T = std::int32_t, std::size_t Rank>
 [[nodiscard]] auto choice(const key& k, index_t count, const index_t (&extents)[Rank],

@@ -112,23 +112,20 @@ struct integer_elements {
   }
 };
 
-/// The type of a random T's bounds: one beyond T's largest is a bound, too.
-template <class T>
-using bound = std::conditional_t<std::same_as<T, std::uint64_t>, std::uint64_t, std::int64_t>;
-
 }  // namespace detail
 
 /// Integers from min on, up to but not including max, with the bits of jax.random.randint; min
 /// alone where max <= min. Bounds beyond the type are moved into it: max may be one more than its
 /// largest number.
 template <integer T = std::int32_t, std::size_t Rank>
-[[nodiscard]] auto randint(const key& k, const shape<Rank>& extents, detail::bound<T> min,
-                           detail::bound<T> max, device d = default_device::current(),
+[[nodiscard]] auto randint(const key& k, const shape<Rank>& extents,
+                           topos::detail::integer_bound<T> min, topos::detail::integer_bound<T> max,
+                           device d = default_device::current(),
                            std::source_location where = std::source_location::current()) {
   using elements = detail::integer_elements<std::conditional_t<(sizeof(T) < 4), std::int32_t, T>>;
   using word = typename elements::word;
   using limits = std::numeric_limits<T>;
-  using wide = detail::bound<T>;
+  using wide = topos::detail::integer_bound<T>;
   const wide least = static_cast<wide>(limits::min());
   const wide most = static_cast<wide>(limits::max());
   const bool beyond = max > most;
@@ -140,8 +137,9 @@ template <integer T = std::int32_t, std::size_t Rank>
       elements(k, size_of_shape(extents, where), static_cast<word>(from), span), extents, d));
 }
 template <integer T = std::int32_t, std::size_t Rank>
-[[nodiscard]] auto randint(const key& k, const index_t (&extents)[Rank], detail::bound<T> min,
-                           detail::bound<T> max, device d = default_device::current(),
+[[nodiscard]] auto randint(const key& k, const index_t (&extents)[Rank],
+                           topos::detail::integer_bound<T> min, topos::detail::integer_bound<T> max,
+                           device d = default_device::current(),
                            std::source_location where = std::source_location::current()) {
   return randint<T>(k, std::to_array(extents), min, max, d, where);
 }

@@ -145,19 +145,18 @@ using sum_t = std::conditional_t<
                                           std::int64_t, std::uint64_t>,
                        T>>;
 
+/// The type of a sum: that of its elements where they are sixteen-bit floats.
+template <class T>
+using total_t = std::conditional_t<is_half<T>, T, sum_t<T>>;
+
 /// The type that holds an element and can be computed with.
 template <class T>
 using wide_t = std::conditional_t<is_half<T>, float, T>;
 
-/// The type in which a mean is summed up: of integers one that is exact, those of 64 bits aside.
+/// The type in which a mean is summed up: that of a sum, where integers of 64 bits might overflow.
 template <class T>
-struct mean_sum {
-  using type = wide_t<floating_t<T>>;
-};
-template <std::integral T>
-struct mean_sum<T> {
-  using type = std::conditional_t<sizeof(T) < sizeof(std::int64_t), std::int64_t, double>;
-};
+using mean_sum_t =
+    std::conditional_t<std::integral<T> && sizeof(T) == sizeof(std::int64_t), double, sum_t<T>>;
 
 /// The quotient by the number of elements.
 template <class To>
@@ -200,7 +199,7 @@ template <std::size_t Rank, class Op, class Finish, expression E>
 template <std::size_t Rank, operand X, std::size_t N>
 [[nodiscard]] auto sum_over(const X& x, const axis_set<N>& set, std::source_location where) {
   using T = value_of_t<X>;
-  using to = std::conditional_t<is_half<T>, T, sum_t<T>>;
+  using to = total_t<T>;
   return make_reduction<Rank>(convert<sum_t<T>>(as_node(x)), set, add_op{}, convert_op<to>{},
                               sum_t<T>(0), where);
 }
@@ -208,7 +207,7 @@ template <std::size_t Rank, operand X, std::size_t N>
 template <std::size_t Rank, operand X, std::size_t N>
 [[nodiscard]] auto prod_over(const X& x, const axis_set<N>& set, std::source_location where) {
   using T = value_of_t<X>;
-  using to = std::conditional_t<is_half<T>, T, sum_t<T>>;
+  using to = total_t<T>;
   return make_reduction<Rank>(convert<sum_t<T>>(as_node(x)), set, multiply_op{}, convert_op<to>{},
                               sum_t<T>(1), where);
 }
@@ -217,7 +216,7 @@ template <std::size_t Rank, operand X, std::size_t N>
 [[nodiscard]] auto mean_over(const X& x, const axis_set<N>& set, std::source_location where) {
   using T = value_of_t<X>;
   using to = floating_t<T>;
-  using summed = typename mean_sum<T>::type;
+  using summed = mean_sum_t<T>;
   const auto e = convert<summed>(as_node(x));
   const auto count = static_cast<double>(count_reduced(shape<N>(e.shape()), set));
   return make_reduction<Rank>(e, set, add_op{}, mean_finish<to>{count}, summed(0), where);

@@ -111,9 +111,6 @@ template <class To, class Op, operand X, class Wide>
   return y;
 }
 
-template <class T>
-using running_sum_t = std::conditional_t<is_half<T>, T, sum_t<T>>;
-
 /// The type in which the extrema of a scan are compared: one that has lanes.
 template <class T>
 using extreme_t = std::conditional_t<std::integral<T> && sizeof(T) < sizeof(std::int32_t),
@@ -147,10 +144,10 @@ inline constexpr T most_of = std::numeric_limits<T>::has_infinity
 /// The running sum along an axis, without one of all elements in row-major order, as a tensor of
 /// one axis: enqueues it, and returns a tensor of x's shape at once. Types as those of sum. Its
 /// bits do not depend on the number of threads. Throws `out_of_range`.
-TOPOS_SCAN(cumsum, detail::running_sum_t<T>, add_op, detail::sum_t<T>(0))
+TOPOS_SCAN(cumsum, detail::total_t<T>, add_op, detail::sum_t<T>(0))
 
 /// The running product: see cumsum.
-TOPOS_SCAN(cumprod, detail::running_sum_t<T>, multiply_op, detail::sum_t<T>(1))
+TOPOS_SCAN(cumprod, detail::total_t<T>, multiply_op, detail::sum_t<T>(1))
 
 /// The smallest and the largest element up to each, NaN from the first NaN on: see cumsum; of the
 /// type of x, whose elements are no complex numbers.

@@ -174,7 +174,7 @@ template <operand A, operand B>
   static_assert(detail::node_t<A>::rank == 1 && detail::node_t<B>::rank == 1,
                 "topos: dot takes vectors; see matmul");
   using T = detail::common_t<A, B>;
-  using to = std::conditional_t<detail::is_half<T>, T, detail::sum_t<T>>;
+  using to = detail::total_t<T>;
   using wide = detail::sum_t<T>;
   const auto x = detail::node_as<wide>(a);
   const auto y = detail::node_as<wide>(b);

@@ -25,6 +25,13 @@ namespace topos {
 template <class T, std::size_t Rank, std::size_t Whole>
 class tensor_slice;
 
+// The operators in place, of tensors and of their slices, each with the function that it stands
+// for.
+#define TOPOS_IN_PLACE_OPERATORS(each)                                                       \
+  each(+=, add) each(-=, subtract) each(*=, multiply) each(/=, divide) each(%=, remainder)   \
+      each(&=, bitwise_and) each(|=, bitwise_or) each(^=, bitwise_xor) each(<<=, left_shift) \
+          each(>>=, right_shift)
+
 /// A dense row-major array of `Rank` axes on one device. Copies share memory; no operation changes
 /// what another tensor holds. Its content may still be being computed: reading it waits.
 template <element T, std::size_t Rank>
@@ -244,16 +251,7 @@ class tensor : detail::located_operators<tensor<T, Rank>> {
     return a.value.in_place(#sign, x, a.where,                                               \
                             [&](const auto& by) { return function(a.value, by, a.where); }); \
   }
-  TOPOS_IN_PLACE(+=, add)
-  TOPOS_IN_PLACE(-=, subtract)
-  TOPOS_IN_PLACE(*=, multiply)
-  TOPOS_IN_PLACE(/=, divide)
-  TOPOS_IN_PLACE(%=, remainder)
-  TOPOS_IN_PLACE(&=, bitwise_and)
-  TOPOS_IN_PLACE(|=, bitwise_or)
-  TOPOS_IN_PLACE(^=, bitwise_xor)
-  TOPOS_IN_PLACE(<<=, left_shift)
-  TOPOS_IN_PLACE(>>=, right_shift)
+  TOPOS_IN_PLACE_OPERATORS(TOPOS_IN_PLACE)
 #undef TOPOS_IN_PLACE
 
   /// Makes this the only holder of memory that may be written from here, with the same content: a

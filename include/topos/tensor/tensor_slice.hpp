@@ -60,16 +60,7 @@ class tensor_slice : detail::located_operators<tensor_slice<T, Rank, Whole>> {
   const tensor_slice& operator sign(const X& x) const {                              \
     return in_place(x, [&](const auto& by) { return function(*this, by, where_); }); \
   }
-  TOPOS_IN_PLACE(+=, add)
-  TOPOS_IN_PLACE(-=, subtract)
-  TOPOS_IN_PLACE(*=, multiply)
-  TOPOS_IN_PLACE(/=, divide)
-  TOPOS_IN_PLACE(%=, remainder)
-  TOPOS_IN_PLACE(&=, bitwise_and)
-  TOPOS_IN_PLACE(|=, bitwise_or)
-  TOPOS_IN_PLACE(^=, bitwise_xor)
-  TOPOS_IN_PLACE(<<=, left_shift)
-  TOPOS_IN_PLACE(>>=, right_shift)
+  TOPOS_IN_PLACE_OPERATORS(TOPOS_IN_PLACE)
 #undef TOPOS_IN_PLACE
 
  private:
@@ -151,5 +142,7 @@ class tensor_slice : detail::located_operators<tensor_slice<T, Rank, Whole>> {
   detail::layout<Rank> part_;
   std::source_location where_;  // of the call of slice
 };
+
+#undef TOPOS_IN_PLACE_OPERATORS
 
 }  // namespace topos

@@ -256,25 +256,6 @@ index_t copy_whole(T* out, const T* from, index_t step, index_t count) {
   return detail::by_whole_step(step, copy, [] { return index_t{0}; });
 }
 
-/// Copies two to four columns, each of neighbours, into rows beside each other, as many of the rows
-/// as come in whole registers: says how many.
-template <class T>
-index_t interleave([[maybe_unused]] T* to, [[maybe_unused]] const T* from,
-                   [[maybe_unused]] index_t step, [[maybe_unused]] index_t columns,
-                   [[maybe_unused]] index_t rows) {
-#ifdef __AVX512F__
-  if constexpr (detail::picks_of_two<sizeof(T)>) {
-    auto* const out = reinterpret_cast<std::byte*>(to);
-    const auto* in = reinterpret_cast<const std::byte*>(from);
-    const index_t apart = step * static_cast<index_t>(sizeof(T));
-    if (columns == 2) return detail::interleave<sizeof(T), 2>(out, in, apart, rows);
-    if (columns == 3) return detail::interleave<sizeof(T), 3>(out, in, apart, rows);
-    if (columns == 4) return detail::interleave<sizeof(T), 4>(out, in, apart, rows);
-  }
-#endif
-  return 0;
-}
-
 #ifdef __AVX512F__
 
 /// Every step-th number; all of them lie within 2^31 numbers.
@@ -308,12 +289,26 @@ template <class T>
 index_t copy_whole(T* /*out*/, const T* /*from*/, index_t /*step*/, index_t /*count*/) {
   return 0;
 }
-template <class T>
-index_t interleave(T* /*to*/, const T* /*from*/, index_t /*step*/, index_t /*columns*/,
-                   index_t /*rows*/) {
-  return 0;
-}
 
 #endif
+
+/// Copies two to four columns, each of neighbours, into rows beside each other, as many of the rows
+/// as come in whole registers: says how many.
+template <class T>
+index_t interleave([[maybe_unused]] T* to, [[maybe_unused]] const T* from,
+                   [[maybe_unused]] index_t step, [[maybe_unused]] index_t columns,
+                   [[maybe_unused]] index_t rows) {
+#ifdef __AVX512F__
+  if constexpr (detail::picks_of_two<sizeof(T)>) {
+    auto* const out = reinterpret_cast<std::byte*>(to);
+    const auto* in = reinterpret_cast<const std::byte*>(from);
+    const index_t apart = step * static_cast<index_t>(sizeof(T));
+    if (columns == 2) return detail::interleave<sizeof(T), 2>(out, in, apart, rows);
+    if (columns == 3) return detail::interleave<sizeof(T), 3>(out, in, apart, rows);
+    if (columns == 4) return detail::interleave<sizeof(T), 4>(out, in, apart, rows);
+  }
+#endif
+  return 0;
+}
 
 }  // namespace topos::lane

@@ -20,18 +20,20 @@ namespace topos::detail {
 /// there.
 inline constexpr std::size_t bytes_past_caches = std::size_t{32} << 20;
 
+/// Where `stream` writes is aligned to so many bytes.
+inline constexpr std::uintptr_t stream_line = 64;
+
 /// Whether `stream` may write lanes to an address, and to those that follow it by whole lanes.
 template <class T>
 [[nodiscard]] bool can_stream(const T* to) {
-  return reinterpret_cast<std::uintptr_t>(to) % 64 == 0;
+  return reinterpret_cast<std::uintptr_t>(to) % stream_line == 0;
 }
 
 /// How many elements lie before the first that `stream` may write to.
 template <class T>
 [[nodiscard]] index_t elements_to_stream(const T* to) {
-  constexpr std::uintptr_t line = 64;
-  const std::uintptr_t apart = reinterpret_cast<std::uintptr_t>(to) % line;
-  return apart == 0 ? 0 : static_cast<index_t>((line - apart) / sizeof(T));
+  const std::uintptr_t apart = reinterpret_cast<std::uintptr_t>(to) % stream_line;
+  return apart == 0 ? 0 : static_cast<index_t>((stream_line - apart) / sizeof(T));
 }
 
 /// Lanes to memory past the caches, where the machine can; not before `fence` do others see them
