@@ -67,6 +67,7 @@
 #include <topos/tensor/roll.hpp>
 #include <topos/tensor/scan.hpp>
 #include <topos/tensor/scatter.hpp>
+#include <topos/tensor/search.hpp>
 #include <topos/tensor/softmax.hpp>
 #include <topos/tensor/sort.hpp>
 #include <topos/tensor/statistics.hpp>

@@ -10,6 +10,7 @@
 #include <topos/expr/math.hpp>
 #include <topos/expr/operators.hpp>
 #include <topos/expr/where.hpp>
+#include <topos/kernels/search.hpp>
 #include <topos/random/exponential.hpp>
 #include <topos/random/integers.hpp>
 #include <topos/random/permutation.hpp>
@@ -22,41 +23,13 @@ namespace topos::random {
 
 namespace detail {
 
-/// Chooses by the running sums of weights: the first that reaches a uniform share of their total.
-template <class T, class Index>
-struct choice_kernel {
-  static constexpr index_t chunk = 1024;
+/// Uniform shares of a total, from above 0 on.
+template <class T>
+struct shares_of {
+  using value_type = T;
   real_elements<T> uniform;
-  const T* sums;
-  index_t count;
   T total;
-  Index* chosen;
-  index_t size;
-
-  [[nodiscard]] index_t items() const { return (size + chunk - 1) / chunk; }
-  [[nodiscard]] index_t cost() const { return chunk; }
-
-  TOPOS_HOST_BRANCH
-  template <class Team>
-  KOKKOS_FUNCTION void operator()(const Team& team, index_t i) const {
-    const index_t first = i * chunk;
-    const index_t last = first + chunk < size ? first + chunk : size;
-    for (index_t o = first + team.rank(); o < last; o += team.threads()) chosen[o] = choose(o);
-  }
-
- private:
-  [[nodiscard]] KOKKOS_FUNCTION Index choose(index_t o) const {
-    const T share = total * (T(1) - uniform(o));
-    index_t below = 0;  // sums that are known to be less
-    index_t open = count;
-    while (open > 0) {
-      const index_t middle = open / 2;
-      const bool less = sums[below + middle] < share;
-      below += less ? middle + 1 : 0;
-      open = less ? open - middle - 1 : middle;
-    }
-    return static_cast<Index>(below);
-  }
+  KOKKOS_FUNCTION T operator()(index_t o) const { return total * (T(1) - uniform(o)); }
 };
 
 /// Throws `invalid_argument` unless there are as many numbers as are drawn.
@@ -140,12 +113,14 @@ template <integer T = std::int32_t, operand P, std::size_t Rank>
   }
   if (!(sum > 0)) throw invalid_argument("weighted_choice: all weights are 0", where);
   const tensor<real, 1> upto = device_put(sums, d, where);
-  const detail::choice_kernel<real, T> kernel{{{k, chosen.size()}, {0, 1}},
-                                              upto.data(),
-                                              upto.size(),
-                                              sums.back(),
-                                              chosen.data(),
-                                              chosen.size()};
+  // Chosen is the first whose running sum reaches a share of the total.
+  using shares = detail::shares_of<real>;
+  const topos::detail::search_kernel<shares, T> kernel{{{{k, chosen.size()}, {0, 1}}, sums.back()},
+                                                       chosen.size(),
+                                                       upto.data(),
+                                                       upto.size(),
+                                                       false,
+                                                       chosen.data()};
   topos::detail::submit_kernel("topos::weighted_choice", kernel, d, {upto.memory()},
                                {chosen.memory()}, chosen.size(), "weighted_choice", where);
   return chosen;
