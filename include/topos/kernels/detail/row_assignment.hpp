@@ -102,6 +102,8 @@ inline constexpr bool widens_apart<widened_elements<Elements, To>> = true;
 
 template <class T, class Elements>
 inline void assign_dense(T* out, const strided_row<Elements>& row, index_t first, index_t last) {
+  if (row.step == 0 && first < last)
+    return assign_dense(out, constant_row<typename Elements::value_type>{row[first]}, first, last);
   if constexpr (std::is_same_v<Elements, fetched_elements<T>>) {
     const T* from = row.elements.data + row.base + first * row.step;
     const index_t done = lane::copy_whole(out, from, row.step, last - first);
