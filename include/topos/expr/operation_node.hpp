@@ -57,6 +57,52 @@ template <class To, class Elements, std::size_t N>
   return wide;
 }
 
+// Truths in memory have no lanes of their own. Beside what has lanes they are loaded as numbers of
+// those, or the operation would have none either.
+
+template <class Rows>
+using row_of = decltype(std::declval<const Rows&>().row(0));
+
+template <class Rows>
+inline constexpr bool are_bare_truths =
+    row_of<Rows>::width == 0 && std::is_same_v<typename row_of<Rows>::value_type, bool>;
+
+// The type whose lanes the first of some rows are of that has any.
+template <class... Rows>
+struct lane_type : std::type_identity<void> {};
+template <class First, class... Rest>
+struct lane_type<First, Rest...> : lane_type<Rest...> {};
+template <class First, class... Rest>
+  requires(row_of<First>::width > 1)
+struct lane_type<First, Rest...>
+    : std::type_identity<real_t<lane::value_t<lanes_t<row_of<First>>>>> {};
+
+template <class T, class Rows>
+[[nodiscard]] const Rows& beside_lanes(const Rows& rows) {
+  return rows;
+}
+template <class T, class Elements, std::size_t N>
+  requires(std::is_same_v<typename Elements::value_type, bool>&& lane::widens<bool, T>)
+[[nodiscard]] auto beside_lanes(const strided_rows<Elements, N>& rows) {
+  return make_rows(convert_op<bool>{}, make_rows(convert_op<T>{}, rows));
+}
+template <class T, std::size_t... I, class Op, class... Rows>
+  requires(are_bare_truths<operation_rows<Op, Rows...>> && (are_bare_truths<Rows> && ...))
+[[nodiscard]] auto beside_lanes(
+    const operation_rows_of<std::index_sequence<I...>, Op, Rows...>& rows) {
+  return make_rows(rows.op, beside_lanes<T>(static_cast<const part<I, Rows>&>(rows).value)...);
+}
+
+/// The rows of an operation on those of operands.
+template <class Op, class... Rows>
+[[nodiscard]] auto make_operation_rows(const Op& op, const Rows&... rows) {
+  using T = typename lane_type<Rows...>::type;
+  if constexpr ((are_bare_truths<Rows> || ...) && !std::is_void_v<T>)
+    return make_rows(op, beside_lanes<T>(rows)...);
+  else
+    return make_rows(op, rows...);
+}
+
 /// The shape that operands have together, and the device that they are on.
 template <std::size_t Rank>
 struct fit {
@@ -106,7 +152,7 @@ struct operands_of<std::index_sequence<I...>, E...> : part<I, E>... {
   /// The rows of an operation on these.
   template <class Op, std::size_t N>
   [[nodiscard]] auto rows(const Op& op, const walk<N>& w) const {
-    return make_rows(op, part<I, E>::value.rows(w)...);
+    return make_operation_rows(op, part<I, E>::value.rows(w)...);
   }
   /// The operation on views of these.
   template <class Op, std::size_t N, class View>

@@ -323,6 +323,17 @@ struct convert_op : passing, quick {
     requires(is_complex<To>&& std::same_as<B, lane::batch<real_t<To>>>)
   lane::of<To> lanes(const B& x)
   const { return {x, lane::splat(real_t<To>(0))}; }
+  template <lane::numbers B>
+    requires(std::same_as<To, bool>&& lane::real_element<lane::value_t<B>>)
+  auto lanes(const B& x) const { return lane::differs(x, lane::splat(lane::value_t<B>(0))); }
+  // Of truths, as their bits.
+  template <lane::real_element T>
+    requires(lane::real_element<lane::made_of<To>> && sizeof(T) == sizeof(lane::made_of<To>))
+  auto lanes(const lane::mask<T>& x) const {
+    using made = lane::made_of<To>;
+    const auto one = lane::bits_as<T>(lane::splat(made(1)));
+    return lane::bits_as<made>(lane::select(x, one, lane::splat(T(0))));
+  }
   // Of and to sixteen-bit types, whose lanes are float: who asks for them rounds.
   template <class B>
     requires(std::same_as<B, lane::batch<float>> && (std::same_as<To, float> || is_half<To>))

@@ -93,7 +93,10 @@ auto mask_cast(const xsimd::batch_bool<T, A>& m) {
 /// The lanes' bits as lanes of another type.
 template <class To, class T, class A>
 auto bits_as(const xsimd::batch<T, A>& x) {
-  return xsimd::bitwise_cast<xsimd::batch<To, A>>(x);
+  if constexpr (std::is_same_v<To, T>)
+    return x;
+  else
+    return xsimd::bitwise_cast<xsimd::batch<To, A>>(x);
 }
 template <class A>
 auto to_float(const xsimd::batch<std::int32_t, A>& x) {

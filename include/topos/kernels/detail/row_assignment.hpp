@@ -59,7 +59,7 @@ template <class Row>
 inline constexpr bool converts_lanes = false;
 template <class To, class Row>
 inline constexpr bool converts_lanes<converted_row<To, Row>> =
-    Row::width > 1 && !std::is_same_v<typename Row::value_type, bool> && !compiles_to_lanes<Row>;
+    Row::width > 1 && !compiles_to_lanes<Row>;
 
 template <class T, class Row>
 [[gnu::noinline]] void assign_dense(T* out, const Row& given, index_t first, index_t last);
@@ -70,12 +70,16 @@ template <class T, class To, class Row>
                                         index_t last) {
   constexpr index_t most = 16 * Row::width;
   const Row& from = static_cast<const part<0, Row>&>(row).value;
-  typename Row::value_type values[most];
+  using value_type = typename Row::value_type;
+  value_type values[most];
+  // Of loops that read truths as such compilers make no lanes.
+  using read = std::conditional_t<std::is_same_v<value_type, bool>, unsigned char, value_type>;
+  const auto* const made = reinterpret_cast<const read*>(values);
   for (index_t j = first; j < last; j += most) {
     const index_t count = last - j < most ? last - j : most;
     assign_dense(values, from, j, j + count);
     TOPOS_INDEPENDENT_STEPS
-    for (index_t k = 0; k < count; ++k) out[j - first + k] = row.op(values[k]);
+    for (index_t k = 0; k < count; ++k) out[j - first + k] = row.op(made[k]);
   }
 }
 
