@@ -112,6 +112,35 @@ TEST(short_rows, of_sources_of_other_types) {
   });
 }
 
+// Beside one number for each row.
+TEST(short_rows, of_counted_numbers) {
+  on_each_device([](topos::device d) {
+    for_each_size([&](index_t n, index_t w) {
+      const tensor<std::int32_t, 1> labels = topos::arange<int>(n, d) * 7 % 11;
+      const tensor<std::uint8_t, 1> narrow = topos::astype<std::uint8_t>(labels);
+      const tensor<double, 1> wide = topos::astype<double>(labels);
+      const auto counted = topos::arange<int>(w, d);
+      const auto label = [](index_t i) { return static_cast<int>(i * 7 % 11); };
+      expect_elements<float>(
+          topos::astype<float>(expand_dims(labels, 1) == counted),
+          [&](index_t i, index_t j) { return label(i) == j ? 1 : 0; }, "along");
+      expect_elements<int>(
+          expand_dims(labels, 1) + flip(counted, 0) * 2,
+          [&](index_t i, index_t j) { return label(i) + static_cast<int>(w - 1 - j) * 2; },
+          "backwards");
+      expect_elements<int>(
+          expand_dims(topos::arange<int>(n, d), 1) - counted,
+          [](index_t i, index_t j) { return static_cast<int>(i - j); }, "down");
+      expect_elements<double>(
+          expand_dims(wide, 1) + topos::arange<double>(w, d),
+          [&](index_t i, index_t j) { return label(i) + static_cast<double>(j); }, "wide");
+      expect_elements<std::uint8_t>(
+          expand_dims(narrow, 1) + topos::arange<std::uint8_t>(w, d),
+          [&](index_t i, index_t j) { return label(i) + static_cast<int>(j); }, "narrow");
+    });
+  });
+}
+
 TEST(short_rows, go_into_parts) {
   on_each_device([](topos::device d) {
     for_each_size([&](index_t n, index_t w) {

@@ -33,6 +33,8 @@ namespace topos::detail {
 template <class Elements, std::size_t Rank>
 struct strided_rows {
   static constexpr std::size_t most = Rank > 1 ? Rank - 1 : 1;
+  /// Elements that are made by their number, which takes no longer than to load them.
+  static constexpr bool counts = requires { typename Elements::counting; };
   Elements elements;
   index_t base;
   index_t step;
@@ -61,18 +63,27 @@ struct strided_rows {
     return step == 1;
   }
   [[nodiscard]] flat_need need_flat(index_t columns) const {
-    if (lies_flat(columns)) return {};
-    if constexpr (strided_row<Elements>::is_quick)
-      return {true, sizeof(typename Elements::in_memory), 1};
-    else
-      return {false};
+    if constexpr (counts) {
+      return {true, sizeof(typename Elements::value_type), 1};
+    } else {
+      if (lies_flat(columns)) return {};
+      if constexpr (strided_row<Elements>::is_quick)
+        return {true, sizeof(typename Elements::in_memory), 1};
+      else
+        return {false};
+    }
   }
   /// Some rows as one.
-  [[nodiscard]] strided_row<Elements> flat(flat_block& block) const {
-    if constexpr (strided_row<Elements>::is_quick) {
-      if (!lies_flat(block.columns)) return {Elements::of(copied(block)), 0, 1};
+  [[nodiscard]] auto flat(flat_block& block) const {
+    if constexpr (counts) {
+      return counted(block);
+    } else {
+      if constexpr (strided_row<Elements>::is_quick) {
+        if (!lies_flat(block.columns))
+          return strided_row<Elements>{Elements::of(copied(block)), 0, 1};
+      }
+      return strided_row<Elements>{elements, start(block.first), 1};
     }
-    return {elements, start(block.first), 1};
   }
 
   /// Calls `function(i, start, n, steps)` for rows of a block that lie equally far apart: the n
@@ -106,6 +117,24 @@ struct strided_rows {
       repeat_row(to, from + base, step, block.rows, block.columns);
     }
     return reinterpret_cast<const T*>(to);
+  }
+
+  // Put into the memory of the block, which may have them from before.
+  [[nodiscard]] auto counted(flat_block& block) const {
+    using T = typename Elements::value_type;
+    auto* const to = block.take<T>();
+    if (std::any_of(strides, strides + leading, [](index_t s) { return s != 0; })) {
+      for_each_run(block, [&](index_t i, index_t at, index_t n, row_steps here) {
+        for (index_t r = 0; r < n; ++r) {
+          for (index_t j = 0; j < block.columns; ++j)
+            to[(i + r) * block.columns + j] = elements(at + r * here.stride + j * here.step);
+        }
+      });
+    } else if (!block.again) {
+      for (index_t j = 0; j < block.columns; ++j) to[j] = elements(base + j * step);
+      if (block.rows > 1) repeat_row(to + block.columns, to, 1, block.rows - 1, block.columns);
+    }
+    return strided_row<memory_elements<T>>{{to}, 0, 1};
   }
 };
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
 #include <topos/core/config.hpp>
 #include <topos/expr/lanes.hpp>
 #include <type_traits>
@@ -58,6 +59,24 @@ struct row_steps {
 /// Rows of so many columns are worth a call of their own.
 inline constexpr index_t long_enough = 16;
 
+/// Elements that go into 64 bytes.
+template <class T>
+inline constexpr index_t repeated_at_once = 64 / static_cast<index_t>(sizeof(T));
+
+/// Fills rows beside each other with one element each, but for those whose place does not hold 64
+/// bytes: each row is stored with more, which the next ones replace. Says how many.
+template <class T>
+index_t repeat_each(T* to, const T* from, index_t stride, index_t rows, index_t columns) {
+  constexpr index_t many = repeated_at_once<T>;
+  const index_t done = std::max<index_t>(0, rows - (many + columns - 1) / columns + 1);
+  for (index_t i = 0; i < done; ++i, to += columns, from += stride) {
+    T all[many];
+    std::fill_n(all, many, *from);
+    std::memcpy(static_cast<void*>(to), all, sizeof(all));
+  }
+  return done;
+}
+
 /// Copies rows.
 template <class T>
 void copy_rows(T* to, row_steps there, const T* from, row_steps here, index_t rows,
@@ -66,6 +85,13 @@ void copy_rows(T* to, row_steps there, const T* from, row_steps here, index_t ro
     const index_t done = lane::interleave(to, from, here.step, columns, rows);
     to += done * columns;
     from += done;
+    rows -= done;
+  }
+  if (here.step == 0 && there.step == 1 && there.stride == columns &&
+      columns <= repeated_at_once<T>) {
+    const index_t done = repeat_each(to, from, here.stride, rows, columns);
+    to += done * columns;
+    from += done * here.stride;
     rows -= done;
   }
   const auto of_width = [&](auto width) {

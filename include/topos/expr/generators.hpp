@@ -72,6 +72,7 @@ template <class T, std::size_t Rank>
 template <class T>
 struct arange_elements {
   using value_type = T;
+  using counting = T;
   T start;
   T step;
 

@@ -24,7 +24,7 @@ struct operation_rows_of<std::index_sequence<I...>, Op, Rows...> : part<I, Rows>
     return (part<I, Rows>::value.need_flat(columns) + ...);
   }
   [[nodiscard]] auto flat(flat_block& block) const {
-    return operation_row<Op, decltype(part<I, Rows>::value.row(0))...>{
+    return operation_row<Op, decltype(part<I, Rows>::value.flat(block))...>{
         op, part<I, Rows>::value.flat(block)...};
   }
 

@@ -46,6 +46,13 @@ struct bitwise_not_op : quick {
     else
       return static_cast<T>(~x);
   }
+  template <class B>
+  B lanes(const B& x) const {
+    if constexpr (lane::numbers<B>)
+      return ~x;
+    else
+      return !x;
+  }
 };
 
 /// Shifts by the width of the type or more leave nothing of the number, as in NumPy.
@@ -56,6 +63,9 @@ struct left_shift_op : quick {
     const auto by = static_cast<U>(b);
     return by < 8 * sizeof(T) ? static_cast<T>(static_cast<wrapping_t<T>>(a) << by) : T(0);
   }
+  template <lane::numbers B>
+    requires lane::has_shifts<lane::value_t<B>> B lanes(const B& a, const B& b)
+  const { return lane::shifted_left(a, b); }
 };
 
 struct right_shift_op : quick {
@@ -69,6 +79,9 @@ struct right_shift_op : quick {
     }
     return T(0);
   }
+  template <lane::numbers B>
+    requires lane::has_shifts<lane::value_t<B>> B lanes(const B& a, const B& b)
+  const { return lane::shifted_right(a, b); }
 };
 
 }  // namespace topos::detail
