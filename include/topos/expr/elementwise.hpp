@@ -68,10 +68,44 @@ template <class T, class X>
   }
 }
 
+template <class Source>
+using elements_of = std::decay_t<decltype(std::declval<const Source&>().elements())>;
+
+/// Whether the elements of an expression take longer to make than to load.
+template <class E>
+inline constexpr bool is_costly = true;
+template <class Source, std::size_t Rank>
+inline constexpr bool is_costly<strided_node<Source, Rank>> =
+    !dense_row<elements_of<Source>>::is_quick && !requires {
+  typename elements_of<Source>::counting;
+};
+template <class T>
+inline constexpr bool is_costly<constant_node<T>> = false;
+template <class Op, class... E>
+inline constexpr bool is_costly<operation_node<Op, E...>> =
+    !std::is_base_of_v<quick, Op> || (is_costly<E> || ...);
+
+/// The elements of an expression in memory of their own, enqueued at once: where tensors are.
+template <expression E>
+[[nodiscard]] tensor_node<typename E::value_type, E::rank> computed(const E& e,
+                                                                    std::source_location where);
+
+/// A part of an operation on as many axes. One of fewer is needed again and again: it is computed
+/// once, as reductions are, unless that takes no longer than to load it.
+template <std::size_t Rank, class Node>
+[[nodiscard]] decltype(auto) part_of(const Node& node, std::source_location where) {
+  if constexpr (Node::rank != 0 && Node::rank < Rank && is_costly<Node>)
+    return computed(node, where);
+  else
+    return (node);
+}
+
 template <class Op, class... Nodes>
 [[nodiscard]] auto make_node(const char* name, std::source_location where, const Op& op,
                              const Nodes&... nodes) {
-  return operation_node<Op, Nodes...>(name, where, op, nodes...);
+  constexpr std::size_t rank = std::max({Nodes::rank...});
+  return operation_node<Op, std::decay_t<decltype(part_of<rank>(nodes, where))>...>(
+      name, where, op, part_of<rank>(nodes, where)...);
 }
 
 /// Op on one operand of its own type.

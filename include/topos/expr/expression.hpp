@@ -164,6 +164,18 @@ template <class Elements, std::size_t Rank, std::size_t N>
   return result;
 }
 
+/// Those of a source of no axes.
+template <class Elements>
+struct scalar_rows {
+  Elements elements;
+  index_t at;
+  KOKKOS_FUNCTION scalar_row<Elements> row(index_t /*r*/) const { return {elements, at}; }
+  [[nodiscard]] flat_need need_flat(index_t /*columns*/) const { return {}; }
+  [[nodiscard]] scalar_row<Elements> flat(flat_block& /*block*/) const { return {elements, at}; }
+
+  friend bool operator==(const scalar_rows&, const scalar_rows&) = default;
+};
+
 /// Memory that an expression reads, for `explain`.
 struct memory_read {
   const void* from;
@@ -237,7 +249,11 @@ struct [[nodiscard]] strided_node : lazy, located_operators<strided_node<Source,
   }
   template <std::size_t N>
   [[nodiscard]] auto rows(const walk<N>& w) const {
-    return rows_of(source.elements(), where, w);
+    if constexpr (Rank == 0 && N != 0)
+      return scalar_rows<std::decay_t<decltype(source.elements())>>{source.elements(),
+                                                                    where.offset};
+    else
+      return rows_of(source.elements(), where, w);
   }
   template <std::size_t N, class View>
   [[nodiscard]] auto viewed(const topos::shape<N>& whole, const View& view) const {

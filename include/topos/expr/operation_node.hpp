@@ -57,6 +57,12 @@ template <class To, class Elements, std::size_t N>
   return wide;
 }
 
+template <class To, class Elements>
+  requires lane::widens<typename Elements::value_type, To>
+[[nodiscard]] auto make_rows(const convert_op<To>& /*op*/, const scalar_rows<Elements>& rows) {
+  return scalar_rows<widened_elements<Elements, To>>{{rows.elements}, rows.at};
+}
+
 // Truths in memory have no lanes of their own. Beside what has lanes they are loaded as numbers of
 // those, or the operation would have none either.
 
@@ -84,6 +90,11 @@ template <class T, class Rows>
 template <class T, class Elements, std::size_t N>
   requires(std::is_same_v<typename Elements::value_type, bool>&& lane::widens<bool, T>)
 [[nodiscard]] auto beside_lanes(const strided_rows<Elements, N>& rows) {
+  return make_rows(convert_op<bool>{}, make_rows(convert_op<T>{}, rows));
+}
+template <class T, class Elements>
+  requires(std::is_same_v<typename Elements::value_type, bool>&& lane::widens<bool, T>)
+[[nodiscard]] auto beside_lanes(const scalar_rows<Elements>& rows) {
   return make_rows(convert_op<bool>{}, make_rows(convert_op<T>{}, rows));
 }
 template <class T, std::size_t... I, class Op, class... Rows>
@@ -134,6 +145,15 @@ template <std::size_t A, std::size_t B, class... More>
 template <class Op, expression... E>
 struct operation_node;
 
+/// An operand in a view of the operation: as it is, if it is the same everywhere.
+template <expression E, std::size_t N, class View>
+[[nodiscard]] decltype(auto) seen(const E& e, const topos::shape<N>& whole, const View& view) {
+  if constexpr (E::rank == 0)
+    return (e);
+  else
+    return e.viewed(whole, view);
+}
+
 template <class Indices, class... E>
 struct operands_of;
 
@@ -158,9 +178,10 @@ struct operands_of<std::index_sequence<I...>, E...> : part<I, E>... {
   template <class Op, std::size_t N, class View>
   [[nodiscard]] auto viewed(const Op& op, const std::optional<topos::device>& place,
                             const topos::shape<N>& whole, const View& view) const {
-    using node = operation_node<Op, decltype(part<I, E>::value.viewed(whole, view))...>;
+    using node =
+        operation_node<Op, std::decay_t<decltype(seen(part<I, E>::value, whole, view))>...>;
     return node(op, {view(layout<N>{0, whole, {}}).extents, place},
-                part<I, E>::value.viewed(whole, view)...);
+                seen(part<I, E>::value, whole, view)...);
   }
 };
 

@@ -145,6 +145,7 @@ struct strided_row {
   }
   [[nodiscard]] KOKKOS_FUNCTION bool is_dense() const { return step == 1; }
   [[nodiscard]] KOKKOS_FUNCTION dense_row<Elements> dense() const { return {elements, base}; }
+  [[nodiscard]] bool is_same() const { return step == 0; }
 
  private:
   // Out of line, so that the common case stays small.
@@ -159,6 +160,40 @@ struct strided_row {
     return lane::generate<value_type>(
         [&](index_t i) { return i < needed ? elements(base + (j + i) * step) : value_type{}; });
   }
+};
+
+/// The same element of a source in every column.
+template <class Elements>
+struct scalar_row {
+  using value_type = typename Elements::value_type;
+  static constexpr index_t width = width_of_elements<Elements>();
+  static constexpr bool has_pairs = false;
+  static constexpr bool is_quick = dense_row<Elements>::is_quick;
+  Elements elements;
+  index_t at;
+
+  KOKKOS_FUNCTION value_type operator[](index_t /*j*/) const { return elements(at); }
+  template <class Count>
+  [[nodiscard]] auto lanes(index_t /*j*/, Count /*count*/) const {
+    return lane::splat(elements(at));
+  }
+  template <int N>
+  [[nodiscard]] KOKKOS_FUNCTION pack<value_type, N> packed(index_t /*j*/) const {
+    pack<value_type, N> result;
+    for (value_type& v : result.value) v = elements(at);
+    return result;
+  }
+  template <int N>
+  [[nodiscard]] KOKKOS_FUNCTION bool packs(index_t /*j*/) const {
+    return true;
+  }
+  [[nodiscard]] KOKKOS_FUNCTION bool is_dense() const { return true; }
+  [[nodiscard]] KOKKOS_FUNCTION const scalar_row& dense() const { return *this; }
+  [[nodiscard]] KOKKOS_FUNCTION pack<value_type, 2> two(index_t /*j*/, index_t /*distance*/) const {
+    return {{elements(at), elements(at)}};
+  }
+  [[nodiscard]] index_t partner() const { return 0; }
+  [[nodiscard]] row_pairs<scalar_row> paired(index_t distance) const { return {*this, distance}; }
 };
 
 /// One value in every column.
@@ -187,6 +222,7 @@ struct constant_row {
   }
   [[nodiscard]] KOKKOS_FUNCTION bool is_dense() const { return true; }
   [[nodiscard]] KOKKOS_FUNCTION const constant_row& dense() const { return *this; }
+  [[nodiscard]] bool is_same() const { return true; }
   [[nodiscard]] KOKKOS_FUNCTION pack<T, 2> two(index_t /*j*/, index_t /*distance*/) const {
     return {{value, value}};
   }
@@ -313,6 +349,7 @@ struct operation_row_of<std::index_sequence<I...>, Op, Rows...> : part<I, Rows>.
                          std::decay_t<decltype(std::declval<const Rows&>().dense())>...>;
     return dense_rows(simple_of(op), part<I, Rows>::value.dense()...);
   }
+  [[nodiscard]] bool is_same() const { return (part<I, Rows>::value.is_same() && ...); }
   [[nodiscard]] KOKKOS_FUNCTION pack<value_type, 2> two(index_t j, index_t distance) const {
     return combine_packs<2>(part<I, Rows>::value.two(j, distance)...);
   }

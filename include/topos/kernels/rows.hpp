@@ -184,8 +184,8 @@ inline typename Row::value_type reduce_rest(const Op& op, const Row& row, index_
 
 template <class Op, class Row>
 inline auto reduce(const Op& op, const Row& row, index_t first, index_t last) {
-  return row.is_dense() ? reduce_rest(op, row.dense(), first, last)
-                        : reduce_rest(op, Row(row), first, last);
+  return row.is_dense() ? reduce_rest(op, settled(row.dense()), first, last)
+                        : reduce_rest(op, settled(Row(row)), first, last);
 }
 
 /// Of values in memory, in the same order as they would be of any row.

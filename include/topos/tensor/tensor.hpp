@@ -361,6 +361,16 @@ template <expression E>
   return tensor<typename E::value_type, E::rank>(e, where);
 }
 
+namespace detail {
+
+template <expression E>
+[[nodiscard]] tensor_node<typename E::value_type, E::rank> computed(const E& e,
+                                                                    std::source_location where) {
+  return tensor<typename E::value_type, E::rank>(e, where).node();
+}
+
+}  // namespace detail
+
 /// The tensor that an operand becomes: a slice, a reduction, or a user's.
 template <operand X>
   requires(!expression<X>)

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <topos/expr/operations.hpp>
 #include <topos/expr/row.hpp>
+#include <topos/expr/settled_row.hpp>
 #include <topos/kernels/detail/past_caches.hpp>
 #include <type_traits>
 #include <utility>
@@ -83,9 +84,10 @@ template <class T, class To, class Row>
   }
 }
 
-template <class T, class Row>
-void assign_dense(T* out, const Row& given, index_t first, index_t last) {
-  own_row<Row> row = given;
+template <class T, class Given>
+void assign_dense(T* out, const Given& given, index_t first, index_t last) {
+  using Row = std::decay_t<decltype(settled(given))>;
+  own_row<Row> row = settled(given);
   if constexpr (Row::width != 0) {
     index_t j = first;
     for (; j + Row::width <= last; j += Row::width)
@@ -133,9 +135,10 @@ inline void assign(T* out, index_t step, const Row& row, index_t first, index_t 
 
 // Past the caches, but for what is before the first whole batch that can be and behind the last
 // one; says where that begins.
-template <class T, class Row>
-[[gnu::noinline]] index_t stream_dense(T* out, const Row& given, index_t first, index_t last) {
-  own_row<Row> row = given;
+template <class T, class Given>
+[[gnu::noinline]] index_t stream_dense(T* out, const Given& given, index_t first, index_t last) {
+  using Row = std::decay_t<decltype(settled(given))>;
+  own_row<Row> row = settled(given);
   index_t j = first + elements_to_stream(out);
   if (j > last || !can_stream(out + (j - first))) return first;
   assign_dense(out, given, first, j);

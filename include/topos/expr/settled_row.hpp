@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Rows in which what is the same in all columns is computed once, before the loop along them: on
+/// the host.
+
+#include <topos/expr/row.hpp>
+#include <type_traits>
+
+namespace topos::detail {
+
+/// Whether a row may be the same in all columns, and whether it is.
+template <class Row>
+inline constexpr bool may_be_same = false;
+template <class Elements>
+inline constexpr bool may_be_same<strided_row<Elements>> = true;
+template <class T>
+inline constexpr bool may_be_same<constant_row<T>> = true;
+template <class Indices, class Op, class... Rows>
+inline constexpr bool may_be_same<operation_row_of<Indices, Op, Rows...>> = (may_be_same<Rows> &&
+                                                                             ...);
+
+/// An operation that takes longer than to load its result, and may be the same in all columns.
+template <class Row>
+struct settled_row {
+  using value_type = typename Row::value_type;
+  static constexpr index_t width = Row::width;
+  static constexpr bool has_pairs = false;
+  static constexpr bool is_quick = false;
+  Row row;
+  lanes_t<Row> value;
+  bool same;
+
+  explicit settled_row(const Row& r) : row(r), same(r.is_same()) {
+    if (same) value = row.lanes(0, lane::all{});
+  }
+  value_type operator[](index_t j) const { return row[j]; }
+  template <class Count>
+  [[nodiscard, gnu::always_inline]] auto lanes(index_t j, Count count) const {
+    return same ? value : row.lanes(j, count);
+  }
+  [[nodiscard]] bool is_same() const { return same; }
+  [[nodiscard]] bool is_dense() const { return false; }
+  [[nodiscard]] auto dense() const { return row.dense(); }
+};
+template <class Row>
+inline constexpr bool may_be_same<settled_row<Row>> = true;
+
+template <class Row>
+inline constexpr bool is_constant_row = false;
+template <class T>
+inline constexpr bool is_constant_row<constant_row<T>> = true;
+
+/// The row with all that settled that can be.
+template <class Row>
+[[nodiscard]] const Row& settled(const Row& row) {
+  return row;
+}
+template <class Elements>
+[[nodiscard]] auto settled(const scalar_row<Elements>& row) {
+  return constant_row<typename Elements::value_type>{row[0]};
+}
+template <std::size_t... I, class Op, class... Rows>
+[[nodiscard]] decltype(auto) settled(
+    const operation_row_of<std::index_sequence<I...>, Op, Rows...>& row) {
+  using inner = operation_row<
+      Op, std::decay_t<decltype(settled(static_cast<const part<I, Rows>&>(row).value))>...>;
+  const auto made = [&] {
+    return inner(row.op, settled(static_cast<const part<I, Rows>&>(row).value)...);
+  };
+  if constexpr (inner::width != 0 && (is_constant_row<std::decay_t<decltype(settled(
+                                          static_cast<const part<I, Rows>&>(row).value))>> &&
+                                      ...)) {
+    // As lanes have it: one by one it may be another number.
+    typename inner::value_type values[inner::width];
+    lane::store(values, made().lanes(0, lane::all{}));
+    return constant_row<typename inner::value_type>{values[0]};
+  } else if constexpr (inner::width != 0 && !std::is_base_of_v<quick, Op> && may_be_same<inner>) {
+    return settled_row<inner>(made());
+  } else if constexpr (std::is_same_v<inner, operation_row<Op, Rows...>>) {
+    return (row);
+  } else {
+    return made();
+  }
+}
+
+}  // namespace topos::detail
