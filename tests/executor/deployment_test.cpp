@@ -120,6 +120,8 @@ using scaled_deployment = topos::deployment<scaled, topos::endpoint<"/run", &sca
 static_assert(std::is_constructible_v<encoder_deployment, topos::executor_options>);
 static_assert(!std::is_constructible_v<scaled_deployment, topos::executor_options>);
 static_assert(!std::is_move_constructible_v<encoder_deployment>);
+static_assert(topos::needs_no_factory<encoder>);
+static_assert(!topos::needs_no_factory<scaled>);
 static_assert(topos::model_factory<scaled (*)(topos::device), scaled>);
 static_assert(topos::model_factory<std::unique_ptr<scaled> (*)(topos::device), scaled>);
 static_assert(!topos::model_factory<int (*)(topos::device), scaled>);
@@ -277,6 +279,16 @@ TEST_F(deployment, takes_options_for_an_endpoint_by_its_name) {
   EXPECT_EQ(dep.stats<"/shout">().batch_sizes, (std::map<std::size_t, std::uint64_t>{{2, 2}}));
   EXPECT_EQ(dep.submit<"/encode">({"four"}).get()[0], 4);
   EXPECT_THROW((encoder_deployment{{}, {{"/none", {}}}}), topos::invalid_argument);
+}
+
+TEST_F(deployment, says_whose_options_nothing_could_run_with) {
+  try {
+    encoder_deployment dep{{}, {{"/shout", {.priority_levels = 1'000}}}};
+    FAIL() << "it should have thrown";
+  } catch (const topos::invalid_argument& e) {
+    EXPECT_STREQ(e.what(),
+                 "options of endpoint \"/shout\": priority_levels must be at most 256, not 1000");
+  }
 }
 
 TEST_F(deployment, treats_an_item_as_told_at_an_endpoint_by_name) {

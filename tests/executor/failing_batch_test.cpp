@@ -165,6 +165,44 @@ TEST(failing_batch, is_not_run_again_for_nobody) {
   }
 }
 
+// Fails once the gate is open, and takes no stop token.
+auto fails_behind(gate& hold, std::atomic<int>& calls) {
+  return [&](std::span<const int>) -> std::vector<int> {
+    ++calls;
+    hold.pass();
+    throw std::domain_error("bad");
+  };
+}
+
+TEST(failing_batch, is_not_run_again_once_its_executor_was_told_to_abort) {
+  gate hold;
+  std::atomic<int> calls = 0;
+  topos::batcher<int, int> b(fails_behind(hold, calls), {.idempotent = true, .hold_until = 8});
+  std::vector<topos::future<int>> futures;
+  for (int i = 0; i < 8; ++i) futures.push_back(b.submit(i));
+  hold.await(1);
+  b.abort();
+  hold.open();
+  for (auto& f : futures) EXPECT_THROW(f.get(), std::domain_error);
+  EXPECT_EQ(calls, 1);
+}
+
+TEST(failing_batch, of_a_request_is_not_run_again_once_it_was_asked_to_stop) {
+  for (const bool abort : {false, true}) {
+    gate hold;
+    std::atomic<int> calls = 0;
+    topos::batcher<int, int> b(fails_behind(hold, calls), {.idempotent = true});
+    auto requests = b.requests(std::vector<int>(8));
+    auto request = std::move(*requests.begin());
+    hold.await(1);
+    if (abort) b.abort();
+    EXPECT_TRUE(abort || !request.cancel());  // since it runs
+    hold.open();
+    EXPECT_THROW(request.get(), std::domain_error);
+    EXPECT_EQ(calls, 1);
+  }
+}
+
 // Its move throws once it is told to.
 struct unmovable {
   explicit unmovable(int v) : value(v) {}

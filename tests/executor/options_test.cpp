@@ -2,8 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstddef>
+#include <limits>
 #include <string>
 #include <topos/executor/options.hpp>
+#include <vector>
 
 namespace options_test {
 
@@ -41,6 +44,29 @@ TEST(executor_options, refuse_what_nothing_could_run_with) {
   EXPECT_EQ(refusal(options{.queue_capacity = 0}),
             "executor options: queue_capacity must be at least 1");
   EXPECT_EQ(refusal(options{.time = nullptr}), "executor options: time must not be null");
+}
+
+TEST(executor_options, refuse_more_replicas_or_levels_than_there_may_be) {
+  using options = topos::executor_options;
+  const std::vector<topos::device> two(2, topos::cpu());
+  EXPECT_EQ(refusal(options{.devices = two, .replicas = 32'768}), "none");
+  EXPECT_EQ(refusal(options{.devices = two, .replicas = 32'769}),
+            "executor options: devices.size() * replicas must be at most 65536, not 2 * 32769");
+  const std::size_t half = std::numeric_limits<std::size_t>::max() / 2 + 1;  // twice that is 0
+  EXPECT_NE(refusal(options{.devices = two, .replicas = half}), "none");
+  EXPECT_EQ(refusal(options{.priority_levels = 256}), "none");
+  EXPECT_EQ(refusal(options{.priority_levels = 257}),
+            "executor options: priority_levels must be at most 256, not 257");
+}
+
+TEST(executor_options, refuse_what_no_enumerator_is) {
+  using options = topos::executor_options;
+  EXPECT_EQ(refusal(options{.too_large = static_cast<topos::oversize>(2)}),
+            "executor options: too_large must be reject or alone");
+  EXPECT_EQ(refusal(options{.full = static_cast<topos::when_full>(3)}),
+            "executor options: full must be block, fail or shed_oldest");
+  EXPECT_EQ(refusal(topos::request_options{.order = static_cast<topos::result_order>(2)}),
+            "request options: order must be ordered or as_completed");
 }
 
 TEST(request_options, refuse_what_no_request_could_be_made_with) {

@@ -128,6 +128,32 @@ TEST(request_stream, has_two_requests_for_each_replica_under_way_at_most) {
   EXPECT_EQ(b.stats().done, 500U);
 }
 
+// As for a `result_stream`.
+TEST(request_stream, does_not_wait_for_a_slow_generator_where_requests_are_ready) {
+  gate hold;
+  batcher b(
+      [&](std::span<const int> batch) {
+        if (batch[0] == 1'000) hold.pass();
+        return twice_or_throw(batch);
+      },
+      {.devices = {topos::cpu()}, .replicas = 2, .max_batch_size = 1});
+  auto busy = b.submit(1'000);  // so that the other replica does all else, in order
+  hold.await(1);
+  int made = 0;
+  const auto slow = [&]() -> std::optional<int> {
+    if (made == 10) return std::nullopt;
+    if (made != 0) b.submit(1).wait();
+    return made++;
+  };
+  int used = 0;
+  for (auto& f : b.requests(slow, {.request_size = 1})) {
+    EXPECT_EQ(f.get(), std::vector<int>{2 * used++});
+    EXPECT_LE(made, used + 2);
+  }
+  EXPECT_EQ(used, 10);
+  hold.open();
+}
+
 TEST(request_stream, lets_more_urgent_items_pass_its_requests) {
   std::vector<int> first_of_batches;
   gate hold;

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <limits>
 #include <topos/executor/statistics.hpp>
+#include <utility>
+#include <vector>
 
 namespace statistics_test {
 
@@ -24,13 +26,27 @@ TEST(statistics, know_what_has_not_ended) {
   EXPECT_EQ(some.batches(), 3U);
 }
 
+TEST(statistics, know_what_runs_of_it) {
+  topos::statistics some{.submitted = 10, .done = 4, .running = 2};
+  EXPECT_EQ(some.waiting(), 4U);
+  some += {.submitted = 3, .running = 1};
+  EXPECT_EQ(some.waiting(), 6U);
+  EXPECT_EQ((topos::statistics{.submitted = 3, .done = 2, .running = 2}.waiting()), 0U);
+}
+
 TEST(statistics, add_up) {
-  topos::statistics sum{.submitted = 3, .done = 3, .batch_sizes = {{1, 1}, {2, 1}}};
-  sum += {.submitted = 9, .done = 4, .failed = 4, .cancelled = 1, .batch_sizes = {{2, 1}, {3, 2}}};
-  const topos::statistics expected{.submitted = 12,
+  topos::statistics sum{.submitted = 4, .done = 3, .running = 1, .batch_sizes = {{1, 1}, {2, 1}}};
+  sum += {.submitted = 11,
+          .done = 4,
+          .failed = 4,
+          .cancelled = 1,
+          .running = 2,
+          .batch_sizes = {{2, 1}, {3, 2}}};
+  const topos::statistics expected{.submitted = 15,
                                    .done = 7,
                                    .failed = 4,
                                    .cancelled = 1,
+                                   .running = 3,
                                    .batch_sizes = {{1, 1}, {2, 2}, {3, 2}}};
   EXPECT_EQ(sum, expected);
 }
@@ -49,6 +65,38 @@ TEST(latencies, have_quantiles_of_any_number) {
   for (const double share : {-1.0, 0.0, 0.5, 1.0, 2.0, std::numeric_limits<double>::infinity(),
                              std::numeric_limits<double>::quiet_NaN()})
     EXPECT_EQ(one.quantile(share).count(), 7) << share;
+}
+
+TEST(latencies, have_a_sum_and_a_mean) {
+  topos::latencies some;
+  EXPECT_EQ(some.sum().count(), 0);
+  EXPECT_EQ(some.mean().count(), 0);
+  for (const int n : {-5, 3, 1'000, 2'000}) some.add(std::chrono::nanoseconds(n));
+  EXPECT_EQ(some.sum().count(), 3'003);
+  EXPECT_EQ(some.mean().count(), 750);
+  some += topos::latencies(some);
+  EXPECT_EQ(some.sum().count(), 6'006);
+  topos::latencies long_ones;
+  for (int i = 0; i < 2; ++i) long_ones.add(std::chrono::nanoseconds::max());
+  EXPECT_EQ(long_ones.sum(), std::chrono::nanoseconds::max());
+  EXPECT_EQ(long_ones.mean(), std::chrono::nanoseconds::max());
+}
+
+TEST(latencies, show_their_buckets) {
+  using entry = std::pair<std::int64_t, std::uint64_t>;
+  topos::latencies some;
+  for (const int n : {0, 7, 7, 16, 17, 18, 1'000'000}) some.add(std::chrono::nanoseconds(n));
+  some.add(std::chrono::nanoseconds::max());
+  std::vector<entry> seen;
+  some.for_each_bucket([&](std::chrono::nanoseconds bound, std::uint64_t count) {
+    seen.emplace_back(bound.count(), count);
+  });
+  EXPECT_EQ(seen, (std::vector<entry>{{0, 1},
+                                      {7, 2},
+                                      {17, 2},
+                                      {19, 1},
+                                      {1'048'575, 1},
+                                      {std::chrono::nanoseconds::max().count(), 1}}));
 }
 
 }  // namespace statistics_test

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -22,6 +23,7 @@
 #include <topos/tensor/creation.hpp>
 #include <topos/tensor/enqueue.hpp>
 #include <topos/tensor/on_ready.hpp>
+#include <utility>
 #include <vector>
 
 #include "gate.hpp"
@@ -97,6 +99,24 @@ TEST(submit, starts_nothing_before_as_many_are_there_as_told) {
   EXPECT_EQ(b.stats().batch_sizes, (histogram{{2, 1}, {4, 2}}));
 }
 
+TEST(submit, is_counted_as_waiting_until_it_runs) {
+  gate hold;
+  topos::batcher<int, int> b(behind(hold, twice), {.max_batch_size = 2, .hold_until = 2});
+  std::vector<topos::future<int>> futures;
+  for (int i = 0; i < 2; ++i) futures.push_back(b.submit(i));
+  hold.await(1);
+  for (int i = 2; i < 5; ++i) futures.push_back(b.submit(i));
+  EXPECT_EQ(b.stats().running, 2U);
+  EXPECT_EQ(b.stats().waiting(), 3U);
+  EXPECT_TRUE(futures[0].cancel());
+  EXPECT_TRUE(futures[4].cancel());
+  EXPECT_EQ(b.stats().running, 1U);
+  EXPECT_EQ(b.stats().waiting(), 2U);
+  hold.open();
+  EXPECT_TRUE(b.drain());
+  EXPECT_EQ(b.stats().running + b.stats().waiting(), 0U);
+}
+
 TEST(submit, never_exceeds_a_budget_of_costs) {
   EXPECT_EQ(batched({3, 4, 3, 10, 1, 9, 2}, {.max_batch_cost = 10}, itself),
             (batches{{3, 4, 3}, {10}, {1, 9}, {2}}));
@@ -162,6 +182,42 @@ TEST(submit, serves_the_less_urgent_once_they_have_waited) {
     static_cast<void>(b.submit(3, {.priority = 1}));  // counts from 1 s after the first
   }
   EXPECT_EQ(made, (batches{{2}, {1}, {3}}));
+}
+
+// Against what is sorted by the times that the items count as if they had come at.
+TEST(submit, serves_many_levels_in_the_order_of_their_turns) {
+  constexpr std::size_t count = 300;
+  topos::manual_time time;
+  batches made;
+  std::vector<std::pair<std::int64_t, int>> turns;
+  std::vector<topos::future<int>> futures;
+  {
+    topos::batcher<int, int> b(diary{&made}, {.max_batch_size = 7,
+                                              .priority_levels = 40,
+                                              .ageing = 10s,
+                                              .hold_until = count,
+                                              .time = &time});
+    std::uint32_t random = 1;
+    for (int i = 0; i < static_cast<int>(count); ++i) {
+      random = random * 1'664'525U + 1'013'904'223U;
+      const std::int64_t priority = random % 53U;  // beyond the last level, too
+      const bool late = random % 11U == 0 && i + 1 < static_cast<int>(count);
+      futures.push_back(b.submit(i, {.deadline = late ? time.now() + 1s : time.now() + 1h,
+                                     .priority = static_cast<std::size_t>(priority)}));
+      if (!late) turns.emplace_back(3 * i - 10 * std::min<std::int64_t>(priority, 39), i);
+      time.advance(3s);
+      if (late) futures.back().wait();
+    }
+  }
+  // Of two that count alike the more urgent one, which came later, is first.
+  std::sort(turns.begin(), turns.end(), [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first < b.first : a.second > b.second;
+  });
+  std::vector<int> expected;
+  for (const auto& [turn, item] : turns) expected.push_back(item);
+  std::vector<int> served;
+  for (const auto& batch : made) served.insert(served.end(), batch.begin(), batch.end());
+  EXPECT_EQ(served, expected);
 }
 
 TEST(submit, lets_only_equal_parameters_share_a_batch) {

@@ -7,6 +7,7 @@
 #include <coroutine>
 #include <cstddef>
 #include <exception>
+#include <functional>
 #include <future>
 #include <latch>
 #include <memory>
@@ -15,6 +16,9 @@
 #include <string>
 #include <thread>
 #include <topos/executor/batcher.hpp>
+#include <topos/executor/detail/callback_threads.hpp>
+#include <topos/executor/detail/future_state.hpp>
+#include <utility>
 #include <vector>
 
 #include "gate.hpp"
@@ -240,6 +244,130 @@ topos::future<int> count_down(topos::batcher<int, int>& b, int from) {
 TEST(then, may_return_futures_of_such_many_times) {
   topos::batcher<int, int> b(twice);
   EXPECT_EQ(count_down(b, 20'000).get(), 42);
+}
+
+// Threads for callbacks of the test's own, as many as it says.
+class few_threads : public testing::Test {
+ protected:
+  // Called by them; its result is what the function returns, or what the error says.
+  struct job final : topos::detail::future_state<std::string>,
+                     topos::detail::continuation,
+                     std::enable_shared_from_this<job> {
+    explicit job(std::function<std::string()> f) : function(std::move(f)) {}
+    void run() noexcept override {
+      const auto self = shared_from_this();
+      std::string result;
+      try {
+        result = function();
+      } catch (const topos::error& e) {
+        result = e.what();
+      }
+      set_value(std::move(result));
+    }
+    std::string get() {
+      wait();
+      return take();
+    }
+    std::function<std::string()> function;
+  };
+
+  static std::shared_ptr<job> make(std::function<std::string()> f) {
+    return std::make_shared<job>(std::move(f));
+  }
+  static std::shared_ptr<job> say(const std::string& text) {
+    return make([=] { return text; });
+  }
+  static std::shared_ptr<job> wait_for(const std::shared_ptr<job>& other) {
+    return make([=] { return other->get(); });
+  }
+
+  static constexpr const char* refusal =
+      "executor: a callback would wait, while all threads for callbacks wait and no more are to be "
+      "had: return the future instead, or co_await it";
+
+  // Its threads end with the program, and it with them.
+  topos::detail::callback_threads& threads = *new topos::detail::callback_threads;
+};
+
+TEST_F(few_threads, refuse_to_wait_where_all_would) {
+  threads.limit_to(2);
+  const auto last = say("last");
+  const auto first = wait_for(last);
+  const auto second = wait_for(last);
+  threads.post(*first);  // on one thread, while the other one watches
+  threads.post(*second);
+  EXPECT_EQ(second->get(), refusal);
+  EXPECT_FALSE(first->is_ready());
+  threads.post(*last);
+  EXPECT_EQ(first->get(), "last");
+}
+
+TEST_F(few_threads, may_wait_for_what_is_there) {
+  threads.limit_to(1);
+  const auto first = say("first");
+  const auto second = wait_for(first);
+  threads.post(*first);
+  first->wait();
+  threads.post(*second);
+  EXPECT_EQ(second->get(), "first");
+}
+
+TEST_F(few_threads, may_wait_once_there_are_more) {
+  threads.limit_to(1);
+  const auto last = say("last");
+  const auto first = wait_for(last);
+  threads.post(*first);
+  EXPECT_EQ(first->get(), refusal);
+  threads.limit_to(3);
+  const auto second = wait_for(last);
+  const auto third = wait_for(second);
+  threads.post(*third);
+  threads.post(*second);
+  threads.post(*last);
+  EXPECT_EQ(third->get(), "last");
+}
+
+TEST_F(few_threads, go_on_beside_one_that_blocks) {
+  threads.limit_to(2);
+  gate hold;
+  const auto blocked = make([&] {
+    hold.pass();
+    return std::string("blocked");
+  });
+  threads.post(*blocked);
+  hold.await(1);
+  std::vector<std::shared_ptr<job>> jobs;
+  for (int i = 0; i < 100; ++i) {
+    if (i == 50) threads.limit_to(3);
+    jobs.push_back(say(std::to_string(i)));
+    threads.post(*jobs.back());
+  }
+  for (std::size_t i = 0; i < jobs.size(); ++i) EXPECT_EQ(jobs[i]->get(), std::to_string(i));
+  EXPECT_FALSE(blocked->is_ready());
+  hold.open();
+  EXPECT_EQ(blocked->get(), "blocked");
+}
+
+TEST_F(few_threads, are_replaced_by_who_brings_results) {
+  threads.limit_to(0);
+  const auto here = std::this_thread::get_id();
+  const auto last = say("last");
+  const auto waits = make([&] {
+    EXPECT_EQ(std::this_thread::get_id(), here);
+    threads.post(*last);  // which is not run inside of this one
+    EXPECT_FALSE(last->is_ready());
+    return last->get();
+  });
+  threads.post(*waits);
+  EXPECT_EQ(waits->get(), refusal);
+  EXPECT_EQ(last->get(), "last");
+  const auto sees = make([&] {
+    EXPECT_NE(std::this_thread::get_id(), here);
+    return std::string();
+  });
+  threads.limit_to(1);
+  threads.post(*sees);
+  sees->wait();
 }
 
 TEST(then, a_coroutine_waits_for_results) {

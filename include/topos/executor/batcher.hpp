@@ -78,10 +78,15 @@ class batcher : public detail::executor_core {
   explicit batcher(F /*function*/, executor_options options = {},
                    std::function<std::size_t(const In&)> /*cost*/ = {})
       : executor_core(*options.time, 1) {
-    static_assert(detail::is_never<F>,
+    constexpr bool fills =
+        detail::takes_further<F, Parameters, std::span<const In>, std::span<Out>>;
+    static_assert(fills,
                   "topos::batcher: the function takes a std::span<const In> and returns a "
                   "std::vector<Out>, or takes a std::span<Out> as well and returns nothing; or it "
                   "takes and returns tensors, of one axis more than an item: see batch_function");
+    static_assert(!fills,
+                  "topos::batcher: results that a function fills must have a default constructor, "
+                  "since they are there before it is called; else it returns a std::vector<Out>");
   }
 
   /// Ends all work that was submitted, then its threads. Blocks until then, but where an item, a
@@ -89,7 +94,7 @@ class batcher : public detail::executor_core {
   /// end of the work by themselves, for which `options.time` and the runtime must be there yet.
   ~batcher() { detail::replica_threads::end(std::move(threads_)); }
 
-  batcher(const batcher&) = delete;
+  batcher(const batcher&) = delete;  // nor can it be moved: hold it by a pointer
   batcher& operator=(const batcher&) = delete;
 
   /// Queues one item, to share its batch with whoever else comes. Where the queue is full it

@@ -42,6 +42,10 @@ concept model_factory = std::copy_constructible<F> && std::invocable<const F&, d
     (std::same_as<std::invoke_result_t<const F&, device>, Model> ||
      std::convertible_to<std::invoke_result_t<const F&, device>, std::unique_ptr<Model>>);
 
+/// A model that is made as `Model(device)`.
+template <class Model>
+concept needs_no_factory = std::constructible_from<Model, device>;
+
 /// Runs a model's member functions on batches of items: one instance of the model for each replica,
 /// made, used and destroyed on that replica's thread alone, where new tensors go to the replica's
 /// device. Where the model has a member `warm_up()`, it is called before the constructor returns.
@@ -63,28 +67,24 @@ class deployment : public detail::executor_core {
 
   /// Makes each replica's model as `Model(device)`. Blocks until all are made; throws what one of
   /// their constructors throws, or `invalid_argument` for options that nothing could run with.
-  explicit deployment(executor_options options = {}) requires std::constructible_from<Model, device>
+  explicit deployment(executor_options options = {}) requires needs_no_factory<Model>
       : deployment(std::move(options), options_by_name()) {}
 
   /// The same with options of single endpoints, as below.
-  deployment(executor_options options,
-             const options_by_name& each) requires std::constructible_from<Model, device>
+  deployment(executor_options options, const options_by_name& each) requires needs_no_factory<Model>
       : deployment(
             std::move(options), [](device place) { return Model(place); }, each) {}
 
   /// Makes each replica's model by a factory, for models that need more than their device. `each`:
-  /// the options of single endpoints, by name; of these only what says how their work is batched
-  /// counts. Throws `invalid_argument` for a name that no endpoint has.
+  /// the options of single endpoints, by name, in the place of the executor's, of which they
+  /// inherit nothing; only what says how their work is batched counts. Throws `invalid_argument`
+  /// for a name that no endpoint has.
   template <model_factory<Model> F>
   deployment(executor_options options, F factory, const options_by_name& each = {})
-      : executor_core((detail::check(options), *options.time),
+      : executor_core((check_all(options, each), *options.time),
                       options.devices.size() * options.replicas),
         models_(std::make_shared<models>(options.devices.size() * options.replicas)),
         queues_(make_queue<Endpoints>(options, each)...) {
-    for (const auto& [name, own] : each) {
-      detail::check(own);
-      if (detail::find_endpoint<Endpoints...>(name) == sizeof...(Endpoints)) throw unknown(name);
-    }
     threads_ = std::make_unique<detail::replica_threads>(
         schedule_, options,
         [all = models_, factory = std::move(factory)](device place, std::size_t replica,
@@ -103,7 +103,7 @@ class deployment : public detail::executor_core {
   /// be there yet.
   ~deployment() { detail::replica_threads::end(std::move(threads_)); }
 
-  deployment(const deployment&) = delete;
+  deployment(const deployment&) = delete;  // nor can it be moved: hold it by a pointer
   deployment& operator=(const deployment&) = delete;
 
  private:
@@ -192,6 +192,14 @@ class deployment : public detail::executor_core {
                                           typename Endpoint::parameters>;
   template <class Endpoint>
   using queue_of = std::shared_ptr<queue_type<Endpoint>>;
+
+  static void check_all(const executor_options& options, const options_by_name& each) {
+    detail::check(options);
+    for (const auto& [name, own] : each) {
+      if (detail::find_endpoint<Endpoints...>(name) == sizeof...(Endpoints)) throw unknown(name);
+      detail::check(own, detail::concat("options of endpoint \"", name, '"'));
+    }
+  }
 
   // An endpoint's function of one model.
   template <class Endpoint>

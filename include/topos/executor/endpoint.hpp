@@ -65,7 +65,8 @@ struct endpoint : detail::endpoint_base {
       batch_function<decltype(Function)>,
       "topos::endpoint: a model's member function takes a std::span<const In> and returns "
       "a std::vector<Out>, or takes a std::span<Out> as well and returns nothing; or it "
-      "takes and returns tensors, of one axis more than an item: see batch_function");
+      "takes and returns tensors, of one axis more than an item; what follows is parameters as "
+      "a const P&, a std::stop_token, or both in this order: see batch_function");
 
  private:
   using signature =

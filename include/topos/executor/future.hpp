@@ -204,8 +204,9 @@ class [[nodiscard]] future {
 
   /// Blocks until the result is there. Throws `topos::error` where nobody would make it: inside of
   /// a model, for a result of its own batch, or of an executor all of whose replicas wait for this
-  /// model, or for others that do, already; and on the thread that does the CPU's work, in
-  /// `on_ready` for one.
+  /// model, or for others that do, already; on the thread that does the CPU's work, in `on_ready`
+  /// for one; and in a callback of `then`, where all threads for these wait and no more are to be
+  /// had.
   void wait(std::source_location where = std::source_location::current()) const {
     state(where).wait();
   }

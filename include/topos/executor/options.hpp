@@ -8,6 +8,7 @@
 #include <functional>
 #include <source_location>
 #include <stop_token>
+#include <string_view>
 #include <topos/core/error.hpp>
 #include <topos/device/default_device.hpp>
 #include <topos/device/device.hpp>
@@ -27,7 +28,7 @@ enum class when_full {
 
 /// What becomes of an item that costs more than a batch may.
 enum class oversize {
-  reject,  ///< its future throws `rejected`
+  reject,  ///< its future, or the stream in its place, throws `rejected`
   alone    ///< it runs as a batch of its own
 };
 
@@ -35,13 +36,14 @@ enum class oversize {
 struct executor_options {
   /// Where the replicas run; an entry that is named twice gets twice the replicas.
   std::vector<device> devices = {default_device::current()};
-  /// Replicas on each device, with a thread of its own each.
+  /// Replicas on each device, with a thread of its own each; at most 65536 on all devices together.
   std::size_t replicas = 1;
   /// Items submitted one by one that run together, at most.
   std::size_t max_batch_size = 32;
   /// What their costs may add up to, never more; 0: anything. The cost of an item is what the
-  /// endpoint's or batcher's cost function says, which several threads may call at once, else 1.
-  /// (A request of a stream is a batch by itself, and counts as many as it has items.)
+  /// endpoint's or batcher's cost function says, which several threads may call at once, else 1. A
+  /// request of a stream that costs more runs as several batches, one after the other, of items
+  /// that follow one another.
   std::size_t max_batch_cost = 0;
   oversize too_large = oversize::reject;
   /// How many waiting items are looked through for a batch of similar costs, the oldest always
@@ -52,14 +54,16 @@ struct executor_options {
   /// Items that wait, for each endpoint. A request larger than this waits until nothing else does.
   std::size_t queue_capacity = 4096;
   /// Bytes of the items submitted one by one that wait, with what their own `data()` holds; 0: any
-  /// number. Those of streams are not counted: there are two requests of each for each replica.
+  /// number. An item larger than this is let in where nothing else waits. Those of streams are not
+  /// counted: there are two requests of each for each replica.
   std::size_t queue_bytes = 0;
   when_full full = when_full::block;
   /// The batch function may be called again with items that it has been called with: where it
   /// throws, parts of the batch are run by themselves until only the items at fault fail. (For want
   /// of memory, or of a device that was lost, it is called again in any case.)
   bool idempotent = false;
-  /// Priorities go from 0, the least urgent, which requests of streams have, to this less 1.
+  /// Priorities go from 0, the least urgent, which requests of streams have, to this less 1; 256
+  /// levels at most.
   std::size_t priority_levels = 1;
   /// An item of one level more counts as if it had come this much earlier: none waits for ever.
   std::chrono::nanoseconds ageing = std::chrono::milliseconds(100);
@@ -96,7 +100,8 @@ enum class result_order {
 
 /// How a range or a generator is made into requests.
 struct request_options {
-  /// Items in a request, which runs as one batch; the last one may be smaller.
+  /// Items in a request, which runs as one batch, whatever `max_batch_size` says, if that costs no
+  /// more than `max_batch_cost`; the last one may be smaller.
   std::size_t request_size = 32;
   result_order order = result_order::ordered;
   /// Draws a bar on the terminal while requests are done.
@@ -110,18 +115,31 @@ struct request_options {
 
 namespace detail {
 
-/// Throws `invalid_argument` for options that nothing could run with.
-inline void check(const executor_options& options,
+inline constexpr std::size_t most_replicas = 65'536;
+inline constexpr std::size_t most_priority_levels = 256;
+
+/// Throws `invalid_argument` for options that nothing could run with; `of` is what it calls them.
+inline void check(const executor_options& options, std::string_view of = "executor options",
                   std::source_location where = std::source_location::current()) {
-  const auto require = [&](bool holds, const char* what) {
-    if (!holds) throw invalid_argument(concat("executor options: ", what), where);
+  const auto require = [&](bool holds, const auto&... what) {
+    if (!holds) throw invalid_argument(concat(of, ": ", what...), where);
   };
   require(!options.devices.empty(), "devices must name at least one device");
   require(options.replicas > 0, "replicas must be at least 1");
+  require(options.replicas <= most_replicas / options.devices.size(),
+          "devices.size() * replicas must be at most ", most_replicas, ", not ",
+          options.devices.size(), " * ", options.replicas);
   require(options.max_batch_size > 0, "max_batch_size must be at least 1");
+  require(options.too_large == oversize::reject || options.too_large == oversize::alone,
+          "too_large must be reject or alone");
   require(options.max_delay.count() >= 0, "max_delay must not be negative");
   require(options.queue_capacity > 0, "queue_capacity must be at least 1");
+  require(options.full == when_full::block || options.full == when_full::fail ||
+              options.full == when_full::shed_oldest,
+          "full must be block, fail or shed_oldest");
   require(options.priority_levels > 0, "priority_levels must be at least 1");
+  require(options.priority_levels <= most_priority_levels, "priority_levels must be at most ",
+          most_priority_levels, ", not ", options.priority_levels);
   require(options.ageing.count() >= 0, "ageing must not be negative");
   require(options.time != nullptr, "time must not be null");
 }
@@ -129,11 +147,13 @@ inline void check(const executor_options& options,
 /// Throws `invalid_argument` for options that no request could be made with.
 inline void check(const request_options& options,
                   std::source_location where = std::source_location::current()) {
-  if (options.request_size == 0) {
-    throw invalid_argument("request options: request_size must be at least 1", where);
-  }
-  if (options.progress.time == nullptr)
-    throw invalid_argument("request options: progress.time must not be null", where);
+  const auto require = [&](bool holds, const char* what) {
+    if (!holds) throw invalid_argument(concat("request options: ", what), where);
+  };
+  require(options.request_size > 0, "request_size must be at least 1");
+  require(options.order == result_order::ordered || options.order == result_order::as_completed,
+          "order must be ordered or as_completed");
+  require(options.progress.time != nullptr, "progress.time must not be null");
 }
 
 }  // namespace detail

@@ -18,10 +18,11 @@ namespace topos {
 /// of the request's items or what went wrong with it.
 ///
 /// At most two requests for each replica are under way, whatever the consumer does with the
-/// futures: moving on blocks while there are as many. Items are taken from their source on the
-/// consumer's thread; what the source throws is thrown by `begin` or `++`, after the futures of all
-/// items before it. A range that was given as an lvalue, or refers to other memory, is read while
-/// requests run.
+/// futures: moving on blocks while there are as many. There are fewer only while the request that
+/// is next is ready. Items are taken from their source on the consumer's thread: where that blocks,
+/// a request that is ready waits for the items of one more, and no longer. What the source throws
+/// is thrown by `begin` or `++`, after the futures of all items before it. A range that was given
+/// as an lvalue, or refers to other memory, is read while requests run.
 ///
 /// Destroying the stream withdraws requests that were not handed out and have not started, asks
 /// those of them that run to stop, and blocks until all others have ended. Futures moved out of it
@@ -89,6 +90,7 @@ class [[nodiscard]] request_stream {
 
     void advance() {
       standing = false;
+      window.begin_another();
       auto request = window.next();
       ended = request == nullptr;
       standing = !ended;

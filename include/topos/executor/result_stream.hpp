@@ -17,18 +17,20 @@ namespace topos {
 
 /// An input range of the results of all items, in the order of the items; each may be moved from.
 ///
-/// Two requests for each replica are under way while results are consumed, and no more: memory is
-/// bounded whatever the number of items. Items are taken from their source on the consumer's
-/// thread. A range that was given as an lvalue, or refers to other memory, is read while requests
-/// run.
+/// Two requests for each replica are under way at most: memory is bounded whatever the number of
+/// items. There are fewer only while results are ready when they are asked for. Items are taken
+/// from their source on the consumer's thread: where that blocks, results that are ready wait for
+/// the items of one request more, and no longer. A range that was given as an lvalue, or refers to
+/// other memory, is read while requests run.
 ///
 /// A request that fails is thrown, with its own type, by the `begin` or `++` that would come to its
 /// first result; the others are not harmed: calling `begin` again, or `++` of the iterator, which
 /// refers to nothing meanwhile, goes on with the request after it. Where the endpoint is
 /// idempotent, or its model returns an `outcome` for each item, a request is not lost with one bad
 /// item: that alone is thrown, where its result would come, and `begin` goes on with the item after
-/// it. What the source throws comes likewise, after the results of all items before it, and is the
-/// end.
+/// it. Of a request that is several batches, for `max_batch_cost`, the items of those that fail are
+/// thrown, each by itself. What the source throws comes likewise, after the results of all items
+/// before it, and is the end.
 ///
 ///     for (auto results = dep.post<"/encode">(documents);;) {
 ///       try {
@@ -109,7 +111,7 @@ class [[nodiscard]] result_stream {
         if (ended) return;
         request->wait();
         // Before the results are consumed, and so that the model does not wait for that.
-        window.fill();
+        window.begin_another();
         from = 0;
         each = std::move(request->each);
         if (each.empty()) return static_cast<void>(results = request->take());

@@ -7,8 +7,10 @@
 #include <array>
 #include <bit>
 #include <chrono>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <vector>
 
@@ -19,11 +21,41 @@ namespace topos {
 class latencies {
  public:
   void add(std::chrono::nanoseconds time) noexcept {
-    ++counts_[bucket(static_cast<std::uint64_t>(std::max<std::int64_t>(0, time.count())))];
+    const auto n = static_cast<std::uint64_t>(std::max<std::int64_t>(0, time.count()));
+    ++counts_[bucket(n)];
     ++count_;
+    sum_ += n;
   }
 
   [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
+
+  /// All times together; no more than the type holds.
+  [[nodiscard]] std::chrono::nanoseconds sum() const noexcept {
+    constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max();
+    return std::chrono::nanoseconds(static_cast<std::int64_t>(std::min(sum_, most)));
+  }
+
+  /// 0 where there is none.
+  [[nodiscard]] std::chrono::nanoseconds mean() const noexcept {
+    return std::chrono::nanoseconds(static_cast<std::int64_t>(count_ == 0 ? 0 : sum_ / count_));
+  }
+
+  /// Calls `f(bound, count)` for each bucket that is not empty, in ascending order: so many times
+  /// were no longer than the bound and longer than any bound before. That of times beyond the hours
+  /// is `nanoseconds::max()`. A cumulative histogram is their running sum:
+  ///
+  ///     std::uint64_t below = 0;
+  ///     s.total.for_each_bucket([&](std::chrono::nanoseconds bound, std::uint64_t count) {
+  ///       write(bound, below += count);
+  ///     });
+  template <std::invocable<std::chrono::nanoseconds, std::uint64_t> F>
+  void for_each_bucket(F f) const {
+    for (std::size_t i = 0; i < buckets; ++i) {
+      if (counts_[i] == 0) continue;
+      f(i + 1 < buckets ? std::chrono::nanoseconds(upper(i)) : std::chrono::nanoseconds::max(),
+        counts_[i]);
+    }
+  }
 
   /// The time that a share of all stayed below, to an eighth: 0.5 is the median, 0.99 what one in a
   /// hundred exceeds. 0 where there is none.
@@ -43,6 +75,7 @@ class latencies {
   latencies& operator+=(const latencies& other) noexcept {
     for (std::size_t i = 0; i < buckets; ++i) counts_[i] += other.counts_[i];
     count_ += other.count_;
+    sum_ += other.sum_;
     return *this;
   }
 
@@ -64,6 +97,7 @@ class latencies {
 
   std::array<std::uint64_t, buckets> counts_{};
   std::uint64_t count_ = 0;
+  std::uint64_t sum_ = 0;  // of nanoseconds
 };
 
 /// What one replica has done, and the times of what it ran: see `statistics`.
@@ -99,23 +133,36 @@ struct statistics {
   std::uint64_t expired = 0;
   /// Given up for newer ones, where the queue was full.
   std::uint64_t shed = 0;
-  /// Refused, and not counted as submitted: the queue was full, or they were too large.
+  /// Refused, and not counted as submitted: the queue was full, or they were too large. (What is
+  /// too large in a request of a stream has failed.)
   std::uint64_t refused = 0;
+  /// Of what has not ended, the items in batches that have started.
+  std::uint64_t running = 0;
   /// Calls of the model for parts of a batch that had failed.
   std::uint64_t reruns = 0;
-  /// How many batches of each size have run, failed ones too, reruns not.
+  /// How many batches of each size have run, failed ones too, reruns not; one that a lost replica
+  /// gave back counts again.
   std::map<std::size_t, std::uint64_t> batch_sizes{};
   /// By number of the replica.
   std::vector<replica_statistics> replicas{};
-  /// From submission to the start of the batch, for each item; of the model's call, for each batch;
-  /// from submission to the result, for each item that was done or failed.
+  /// From submission to the start of the batch, for each item of each batch, so that what a lost
+  /// replica gave back counts again.
   latencies queue{};
+  /// Of each call of the model, reruns too.
   latencies compute{};
+  /// From submission to the result, for each item that was done or failed in a batch. What fails
+  /// without, as where all replicas are lost, is not in it.
   latencies total{};
 
   /// Items submitted that have not ended.
   [[nodiscard]] std::uint64_t pending() const noexcept {
     return submitted - done - failed - cancelled - expired - shed;
+  }
+
+  /// Of these, the ones in no batch yet.
+  [[nodiscard]] std::uint64_t waiting() const noexcept {
+    const std::uint64_t all = pending();
+    return all - std::min(all, running);
   }
 
   /// Batches that have run.
@@ -134,6 +181,7 @@ struct statistics {
     expired += other.expired;
     shed += other.shed;
     refused += other.refused;
+    running += other.running;
     reruns += other.reruns;
     for (const auto& [size, times] : other.batch_sizes) batch_sizes[size] += times;
     replicas.resize(std::max(replicas.size(), other.replicas.size()));
@@ -148,14 +196,17 @@ struct statistics {
   friend bool operator==(const statistics& a, const statistics& b) {
     return a.submitted == b.submitted && a.done == b.done && a.failed == b.failed &&
            a.cancelled == b.cancelled && a.expired == b.expired && a.shed == b.shed &&
-           a.refused == b.refused && a.reruns == b.reruns && a.batch_sizes == b.batch_sizes;
+           a.refused == b.refused && a.running == b.running && a.reruns == b.reruns &&
+           a.batch_sizes == b.batch_sizes;
   }
 };
 
 namespace detail {
 
-/// Statistics whose times are those of all replicas together.
-[[nodiscard]] inline statistics with_times_of_replicas(statistics s) {
+/// Statistics as they are read, of a queue where so many items wait: what else has not ended runs,
+/// and the times are those of all replicas together.
+[[nodiscard]] inline statistics as_read(statistics s, std::size_t waiting) {
+  s.running = s.pending() - waiting;
   for (const replica_statistics& r : s.replicas) {
     s.queue += r.queue;
     s.compute += r.compute;

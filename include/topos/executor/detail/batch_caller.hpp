@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// A queue's function, and calling it with batches.
+/// A queue's function, and calling it with batches, and with parts of those that failed.
 
 #include <cstddef>
 #include <exception>
@@ -17,6 +17,7 @@
 #include <topos/executor/detail/batch_scratch.hpp>
 #include <topos/executor/detail/failure_kind.hpp>
 #include <topos/executor/detail/flight.hpp>
+#include <topos/executor/detail/request_results.hpp>
 #include <topos/executor/detail/slots.hpp>
 #include <utility>
 
@@ -35,6 +36,7 @@ class batch_caller : public batch_queue<In, Out, Parameters> {
 
  protected:
   using base::batches_;
+  using base::options_;
   using base::schedule_;
   using base::statistics_;
   using base::times_of;
@@ -50,21 +52,28 @@ class batch_caller : public batch_queue<In, Out, Parameters> {
 
   void forget_function() noexcept { function_ = nullptr; }
 
-  /// A batch begins, under the lock; returns the time. Without memory it is in no histogram, and
-  /// cannot be asked to stop.
-  time_point begin_batch(std::size_t slot, std::size_t items) noexcept {
+  /// A slot begins with something, under the lock. Without memory it cannot be asked to stop.
+  void occupy(std::size_t slot) noexcept {
+    batches_[slot].asked_to_stop = false;
+    try {
+      if (stops_) batches_[slot].stop = std::stop_source();
+    } catch (const std::bad_alloc&) {
+    }
+  }
+  /// A batch begins, under the lock. Without memory it is in no histogram.
+  void count_batch(std::size_t slot, std::size_t items) noexcept {
     try {
       ++statistics_.batch_sizes[items];
     } catch (const std::bad_alloc&) {
     }
     ++times_of(slot).batches;
     times_of(slot).items += items;
-    batches_[slot].asked_to_stop = false;
-    try {
-      if (stops_) batches_[slot].stop = std::stop_source();
-    } catch (const std::bad_alloc&) {
-    }
-    return schedule_->time().now();
+  }
+  /// Under the lock: a batch of so many of a request's items begins.
+  void begin_part(const scratch& with, std::size_t slot, std::size_t count) noexcept {
+    count_batch(slot, count);
+    const auto waited = schedule_->time().now() - with.request->enqueued;
+    for (std::size_t i = 0; i < count; ++i) times_of(slot).queue.add(waited);
   }
   void count_call(std::size_t slot, time_point started) noexcept {
     const auto lock = schedule_->lock();
@@ -117,6 +126,66 @@ class batch_caller : public batch_queue<In, Out, Parameters> {
     }
     count_call(slot, with.started);
     return failure;
+  }
+
+  /// Whether halves of a batch of so many may fare better than it did.
+  [[nodiscard]] bool is_halved(failure_kind kind, std::size_t count) const noexcept {
+    return count > 1 && (kind == failure_kind::no_memory ||
+                         (kind == failure_kind::ordinary && options_.idempotent));
+  }
+
+  /// Whether anybody asked to stop a batch, which need not take a stop token.
+  [[nodiscard]] bool is_asked_to_stop(std::size_t slot) const noexcept {
+    const auto lock = schedule_->lock();
+    return batches_[slot].asked_to_stop || batches_[slot].stop.stop_requested();
+  }
+
+  /// A request's results out of a first call, or of calls with parts of it. Says what the replica
+  /// was lost with.
+  [[nodiscard]] std::exception_ptr fulfil(scratch& with, std::size_t slot,
+                                          std::span<const In> items, request_results<Out>& made,
+                                          std::exception_ptr failure) {
+    if (!failure) {
+      made.add(with.made);
+      return nullptr;
+    }
+    const failure_kind kind = kind_of(failure);
+    if (kind == failure_kind::lost) return failure;
+    if (!is_halved(kind, items.size()) || is_asked_to_stop(slot)) {
+      made.fail(failure, items.size());
+      return nullptr;
+    }
+    std::exception_ptr lost;
+    for (const auto half : {items.first(items.size() / 2), items.subspan(items.size() / 2)}) {
+      if (lost) break;
+      count_rerun();
+      lost = fulfil(with, slot, half, made, call(with, slot, half));
+    }
+    return lost;
+  }
+
+  /// A request's results out of its batches, one after the other. Says what the replica was lost
+  /// with.
+  [[nodiscard]] std::exception_ptr fulfil_parts(scratch& with, std::size_t slot,
+                                                request_results<Out>& made) {
+    std::span<const In> rest = with.request->items;
+    for (const request_part& part : with.request->parts) {
+      const auto items = rest.first(part.count);
+      rest = rest.subspan(part.count);
+      if (part.refused || is_asked_to_stop(slot)) {
+        made.fail(part.refused ? part.refused
+                               : this->template failure<cancelled>(
+                                     "the request was stopped before this part of it started"),
+                  part.count);
+        continue;
+      }
+      {
+        const auto lock = schedule_->lock();
+        begin_part(with, slot, part.count);
+      }
+      if (auto lost = fulfil(with, slot, items, made, call(with, slot, items))) return lost;
+    }
+    return nullptr;
   }
 
   const bool stops_;  // batches have a stop token

@@ -15,6 +15,7 @@
 #include <topos/core/error.hpp>
 #include <topos/executor/detail/entry_list.hpp>
 #include <topos/executor/detail/recycler.hpp>
+#include <topos/executor/detail/request_parts.hpp>
 #include <topos/executor/detail/ring.hpp>
 #include <topos/executor/detail/schedule.hpp>
 #include <topos/executor/detail/slots.hpp>
@@ -69,11 +70,8 @@ class batch_queue : public work_lane,
       refuse(*made, std::current_exception());
       return future<Out>(made);
     }
-    if (options_.max_batch_cost != 0 && made->cost > options_.max_batch_cost &&
-        options_.too_large == oversize::reject) {
-      refuse(*made, std::make_exception_ptr(rejected(concat(name_, ": an item of cost ", made->cost,
-                                                            " does not fit a batch, which costs ",
-                                                            options_.max_batch_cost, " at most"))));
+    if (is_too_costly(made->cost, options_)) {
+      refuse(*made, was_too_costly(name_, made->cost, options_));
       return future<Out>(made);
     }
     enqueue(made, how.stop);
@@ -87,6 +85,7 @@ class batch_queue : public work_lane,
   /// places that come free: those submitted one by one would always leave too few.
   void enqueue(const request_ptr& made) override {
     require_unforked();
+    if (options_.max_batch_cost != 0) made->parts = parts_of(made->items, name_, options_, cost_);
     bool notify = false;
     {
       auto lock = schedule_->lock();
@@ -153,7 +152,7 @@ class batch_queue : public work_lane,
 
   [[nodiscard]] statistics stats() const {
     auto lock = schedule_->lock();
-    return with_times_of_replicas(statistics_);
+    return as_read(statistics_, waiting());
   }
 
   [[nodiscard]] std::size_t replicas() const noexcept override {

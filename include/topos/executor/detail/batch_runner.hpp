@@ -29,19 +29,26 @@ namespace topos::detail {
 ///
 /// A batch that throws is run again in halves where that may help: without memory always, else
 /// where the function is idempotent, so that with k items at fault among n there are some k log n
-/// reruns. A lost replica's batch goes back to the front of the queue, or fails if it was asked to
+/// reruns. What was asked to stop is not run again: what is left of it fails as its batch did. A
+/// lost replica's batch goes back to the front of the queue, or fails if it was asked to
 /// stop. Each slot has a scratch of its own, under no lock: only its replica's thread uses it.
 template <class In, class Out, class Parameters>
 class batch_runner final : public batch_caller<In, Out, Parameters> {
   using base = batch_caller<In, Out, Parameters>;
   using base::batches_;
   using base::begin;
-  using base::begin_batch;
+  using base::begin_part;
   using base::call;
+  using base::count_batch;
   using base::count_rerun;
   using base::end;
   using base::end_unstarted;
+  using base::fulfil;
+  using base::fulfil_parts;
+  using base::is_asked_to_stop;
+  using base::is_halved;
   using base::line_;
+  using base::occupy;
   using base::options_;
   using base::requested_;
   using base::requests_;
@@ -84,7 +91,7 @@ class batch_runner final : public batch_caller<In, Out, Parameters> {
     while (const entry_ptr e = with.batch.late.pop_front()) end_unstarted(*e, was_late());
     with.batch.over.clear();
     std::exception_ptr failure = whole ? nullptr : hold_items(with, slot);
-    if (!failure && !with.all().empty()) {
+    if (!failure && !with.all().empty() && !with.in_parts()) {
       failure = begin(with, slot, with.all());
       if (!failure && with.made.flight) {
         if (will_tell(*with.made.flight)) {
@@ -129,8 +136,8 @@ class batch_runner final : public batch_caller<In, Out, Parameters> {
     const std::size_t count = with.request->items.size();
     requested_ -= count;
     running_ += count;
-    const time_point now = begin_batch(slot, count);
-    for (std::size_t i = 0; i < count; ++i) times_of(slot).queue.add(now - with.request->enqueued);
+    occupy(slot);
+    if (!with.in_parts()) begin_part(with, slot, count);
     return static_cast<double>(count);
   }
   double take_submissions(scratch& with, std::size_t slot) {
@@ -143,7 +150,10 @@ class batch_runner final : public batch_caller<In, Out, Parameters> {
       cost += static_cast<double>(e->cost);
       times_of(slot).queue.add(now - e->enqueued);
     }
-    if (count != 0) begin_batch(slot, count);
+    if (count != 0) {
+      occupy(slot);
+      count_batch(slot, count);
+    }
     with.taken = count + with.batch.late.size();
     running_ += with.taken;
     batches_[slot].wanted = count;
@@ -189,7 +199,8 @@ class batch_runner final : public batch_caller<In, Out, Parameters> {
     std::size_t failed = count;
     try {
       request_results<Out> made;  // ends here: exceptions end with those who look at them
-      failure = fulfil(with, slot, what->items, made, std::move(failure));
+      failure = with.in_parts() ? fulfil_parts(with, slot, made)
+                                : fulfil(with, slot, what->items, made, std::move(failure));
       if (!failure) {
         failed = made.failed();
         failure = made.failure();
@@ -220,6 +231,7 @@ class batch_runner final : public batch_caller<In, Out, Parameters> {
     std::exception_ptr lost = is_lost ? failure : nullptr;
     // Freed before the results are handed out: whoever sees them may count on it.
     std::vector<In>().swap(what->storage);
+    what->parts.clear();
     if (failure)
       what->set_error(std::move(failure));
     else
@@ -238,36 +250,6 @@ class batch_runner final : public batch_caller<In, Out, Parameters> {
     } catch (const std::bad_alloc&) {
       return false;
     }
-  }
-
-  // Whether halves of a batch of so many may fare better than it did.
-  [[nodiscard]] bool is_halved(failure_kind kind, std::size_t count) const noexcept {
-    return count > 1 && (kind == failure_kind::no_memory ||
-                         (kind == failure_kind::ordinary && options_.idempotent));
-  }
-
-  // A request's results out of a first call, or of calls with parts of it. Says what the replica
-  // was lost with.
-  [[nodiscard]] std::exception_ptr fulfil(scratch& with, std::size_t slot,
-                                          std::span<const In> items, request_results<Out>& made,
-                                          std::exception_ptr failure) {
-    if (!failure) {
-      made.add(with.made);
-      return nullptr;
-    }
-    const failure_kind kind = kind_of(failure);
-    if (kind == failure_kind::lost) return failure;
-    if (!is_halved(kind, items.size()) || batches_[slot].stop.stop_requested()) {
-      made.fail(failure, items.size());
-      return nullptr;
-    }
-    std::exception_ptr lost;
-    for (const auto half : {items.first(items.size() / 2), items.subspan(items.size() / 2)}) {
-      if (lost) break;
-      count_rerun();
-      lost = fulfil(with, slot, half, made, call(with, slot, half));
-    }
-    return lost;
   }
 
   [[nodiscard]] std::exception_ptr finish_submissions(std::unique_lock<std::mutex>& lock,
@@ -315,8 +297,8 @@ class batch_runner final : public batch_caller<In, Out, Parameters> {
   // Whether somebody still waits for what came of a part of the batch, and nobody asked to stop it.
   [[nodiscard]] bool is_wanted(const scratch& with, std::size_t slot, std::size_t first,
                                std::size_t last) const {
+    if (is_asked_to_stop(slot)) return false;
     const auto lock = schedule_->lock();
-    if (batches_[slot].stop.stop_requested()) return false;
     const auto part = std::span(with.batch.entries).subspan(first, last - first);
     return std::any_of(part.begin(), part.end(),
                        [](const entry_ptr& e) { return e->at != phase::ended; });

@@ -33,6 +33,9 @@ struct batch_scratch {
     return request ? request->items : std::span<const In>(items);
   }
 
+  /// Whether it is several batches.
+  [[nodiscard]] bool in_parts() const noexcept { return request && !request->parts.empty(); }
+
   /// Ends items before their results are handed out: whoever sees these may count on it.
   void give_up(std::size_t first, std::size_t last) noexcept {
     if (last - first == items.size()) return items.clear();

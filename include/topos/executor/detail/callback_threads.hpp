@@ -7,6 +7,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <limits>
 #include <mutex>
 #include <new>
 #include <stop_token>
@@ -36,6 +37,9 @@ struct continuation {
 /// Runs continuations in the order of their coming, one after the other; where one does not return
 /// soon, a further thread goes on with the rest. So that neither a model nor another's callback
 /// waits for one that blocks. At the runtime's end those that have come are waited for.
+///
+/// Whoever runs one has another thread to watch over it. Where none is to be had, the last one runs
+/// them even so, but none of these may wait: all could be for one that is still to come.
 class callback_threads {
  public:
   [[nodiscard]] TOPOS_SHARED static callback_threads& all() {
@@ -44,62 +48,70 @@ class callback_threads {
     return threads;
   }
 
-  /// Runs it soon, on another thread; on this one where no thread is to be had.
-  void post(continuation& c) noexcept {
-    bool enough = true;
-    bool call = false;
-    {
-      const std::lock_guard guard(mutex_);
-      c.next = nullptr;
-      (last_ == nullptr ? first_ : last_->next) = &c;
-      last_ = &c;
-      // A new one looks by itself, and who watches looks again.
-      if (idle_ == 0)
-        enough = start();
-      else
-        call = (nobody_is_at_it() || watching_ == 0) && !std::exchange(called_, true);
-    }
-    if (call) came_.notify_one();
-    if (enough) return;
-    std::unique_lock lock(mutex_);
-    while (continuation* const next = take()) {
-      lock.unlock();
-      next->run();
-      lock.lock();
-    }
-  }
-
- private:
-  static constexpr std::size_t spare = 2;
-
   callback_threads() {
     at_end([this] {
       if (!forked()) finish();
     });
   }
 
+  /// Goes on as if no more threads than this were to be had; for tests. It lives as long as they.
+  void limit_to(std::size_t most) noexcept {
+    const std::lock_guard guard(mutex_);
+    most_ = most;
+  }
+
+  /// Whether this thread runs something that may not wait.
+  [[nodiscard]] static bool may_not_wait() noexcept { return here().may_not_wait; }
+
+  /// Runs it soon, on another thread; on this one where no thread is to be had.
+  void post(continuation& c) noexcept {
+    bool call = false;
+    {
+      std::unique_lock lock(mutex_);
+      c.next = nullptr;
+      (last_ == nullptr ? first_ : last_->next) = &c;
+      last_ = &c;
+      // A new one looks by itself, and who watches looks again.
+      if (idle_ != 0)
+        call = (nobody_is_at_it() || watching_ == 0) && !std::exchange(called_, true);
+      else if (!may_not_wait())  // else who has called the one that this is in goes on with it
+        while (first_ != nullptr && !start() && threads_ == 0) run_some(lock, false);
+    }
+    if (call) came_.notify_one();
+  }
+
+ private:
+  static constexpr std::size_t spare = 2;
+
   // Blocks until all that has come has been run, but for what this thread is in the middle of.
   void finish() {
     std::unique_lock lock(mutex_);
-    const std::size_t own = is_one() ? 1 : 0;
+    while (may_not_wait() && first_ != nullptr && !start()) run_some(lock, false);
+    const std::size_t own = here().is_one ? 1 : 0;
     over_.wait(lock, [&] { return first_ == nullptr && running_ <= own; });
   }
 
-  // Whether this thread is one of these.
-  [[nodiscard]] TOPOS_SHARED static bool& is_one() noexcept {
-    thread_local bool is = false;
+  // What this thread is.
+  struct place {
+    bool is_one = false;        // of these, or in their place
+    bool may_not_wait = false;  // for what it runs
+  };
+  [[nodiscard]] TOPOS_SHARED static place& here() noexcept {
+    thread_local place is;
     return is;
   }
 
-  // Whether anybody is there to take what has come.
+  // Says whether there is one more.
   bool start() noexcept {
+    if (threads_ >= most_) return false;
     try {
       std::thread([this] { work(); }).detach();
-      ++threads_;
-      ++idle_;
     } catch (...) {  // no more threads to be had
+      return false;
     }
-    return threads_ != 0;
+    ++threads_;
+    ++idle_;
+    return true;
   }
 
   // How long one may take before another thread goes on with the rest: not long where callbacks
@@ -120,8 +132,25 @@ class callback_threads {
     return c;
   }
 
+  // Runs what has come until another one goes on, or one of it where that may not wait.
+  void run_some(std::unique_lock<std::mutex>& lock, bool may_wait) noexcept {
+    const place before = std::exchange(here(), {true, !may_wait});
+    ++running_;
+    while (continuation* const c = take()) {
+      const std::size_t mine = taken_;
+      lock.unlock();
+      c->run();
+      lock.lock();
+      if (mine <= held_up_to_) --held_up_;
+      if (!may_wait || running_ - held_up_ > 1) break;
+    }
+    --running_;
+    over_.notify_all();
+    here() = before;
+  }
+
   void work() noexcept {
-    is_one() = true;
+    here().is_one = true;
     std::unique_lock lock(mutex_);
     for (;;) {
       while (first_ == nullptr) {
@@ -140,25 +169,12 @@ class callback_threads {
         held_up_to_ = taken_;
       }
       called_ = false;
-      --idle_;
-      ++running_;
       // There is always somebody to watch over those who run.
-      if (first_->next != nullptr && watching_ == 0) {
-        if (idle_ == 0)
-          start();
-        else if (!std::exchange(called_, true))
-          came_.notify_one();
-      }
-      while (continuation* const c = take()) {
-        const std::size_t mine = taken_;
-        lock.unlock();
-        c->run();
-        lock.lock();
-        if (mine <= held_up_to_) --held_up_;
-        if (running_ - held_up_ > 1) break;  // another one goes on
-      }
-      --running_;
-      over_.notify_all();
+      const bool watched = idle_ > 1 || start();
+      --idle_;
+      if (watched && first_->next != nullptr && watching_ == 0 && !std::exchange(called_, true))
+        came_.notify_one();
+      run_some(lock, watched);
       if (idle_ >= spare) {
         --threads_;
         return;
@@ -172,8 +188,9 @@ class callback_threads {
   std::condition_variable over_;
   continuation* first_ = nullptr;
   continuation* last_ = nullptr;
-  std::size_t taken_ = 0;       // so far
-  std::size_t threads_ = 0;     // that there are
+  std::size_t taken_ = 0;    // so far
+  std::size_t threads_ = 0;  // that there are
+  std::size_t most_ = std::numeric_limits<std::size_t>::max();
   std::size_t idle_ = 0;        // that run none
   std::size_t watching_ = 0;    // of these, that look again after some time
   std::size_t running_ = 0;     // that are in one

@@ -32,8 +32,14 @@ class withdrawable : public awaited {
   ~withdrawable() = default;
 };
 
-/// Throws `error` on a thread that does the CPU's work: a model may need that done first.
+/// Throws `error` on a thread that does the CPU's work: a model may need that done first; and on
+/// the last one for callbacks.
 inline void require_may_wait() {
+  if (callback_threads::may_not_wait()) {
+    throw error(
+        "executor: a callback would wait, while all threads for callbacks wait and no more are to "
+        "be had: return the future instead, or co_await it");
+  }
   if (!host_worker::works_here()) return;
   throw error(
       "executor: the thread that does the CPU's work waits for an executor, whose model may wait "

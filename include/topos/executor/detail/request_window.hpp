@@ -18,8 +18,9 @@
 
 namespace topos::detail {
 
-/// Keeps two requests for each replica under way, so that none waits for the consumer while there
-/// are items; takes the items from their source on the consumer's thread.
+/// Keeps up to two requests for each replica under way, so that none waits for the consumer while
+/// there are items; takes the items from their source on the consumer's thread. Since the source
+/// may block, what is ready waits for the items of one request at most.
 template <class In, class Out>
 class request_window {
  public:
@@ -89,19 +90,38 @@ class request_window {
     return first;
   }
 
-  /// Forgets what has ended and brings as many new requests under way.
-  void fill() {
+  /// Forgets what has ended, and brings a new request under way where there is room.
+  void begin_another() {
     retire();
-    while (!ended_ && ahead_.size() + given_.size() < width_) {
-      try {
-        begin();
-      } catch (...) {
-        fail();
-      }
-    }
+    if (has_room()) begin_or_fail();
   }
 
  private:
+  // Brings as many new requests under way, but none once the next to be handed out is ready: its
+  // results would wait for the source.
+  void fill() {
+    retire();
+    while (has_room() && !next_is_ready()) begin_or_fail();
+  }
+
+  [[nodiscard]] bool has_room() const noexcept {
+    return !ended_ && ahead_.size() + given_.size() < width_;
+  }
+
+  [[nodiscard]] bool next_is_ready() const noexcept {
+    const auto is_ready = [](const request_ptr& r) { return r->is_ready(); };
+    if (signal_) return std::any_of(ahead_.begin(), ahead_.end(), is_ready);
+    return !ahead_.empty() && is_ready(ahead_.front());
+  }
+
+  void begin_or_fail() noexcept {
+    try {
+      begin();
+    } catch (...) {
+      fail();
+    }
+  }
+
   void begin() {
     const auto entry = std::make_shared<request<In, Out>>(queue_);
     entry->parameters = parameters_;

@@ -141,7 +141,13 @@ class request_queue {
   ~request_queue() = default;
 };
 
-/// Items that run as one batch of their own.
+/// Items of a request that follow one another: a batch, or what is refused one.
+struct request_part {
+  std::size_t count = 0;
+  std::exception_ptr refused;
+};
+
+/// Items that run as one batch of their own, or as several, one after the other.
 template <class In, class Out>
 struct request final : future_state<std::vector<Out>>,
                        continuation,
@@ -159,14 +165,16 @@ struct request final : future_state<std::vector<Out>>,
   /// Ends one that has not run, outside of the schedule's lock, since its items end with it.
   void end_unstarted(std::exception_ptr why) noexcept {
     std::vector<In>().swap(storage);
+    parts.clear();
     this->set_error(std::move(why));
   }
 
   const std::shared_ptr<request_queue<In, Out>> home;
 
-  std::vector<In> storage;         // where the items are ours
-  std::span<const In> items;       // in the storage, or in what the user keeps until they are done
-  std::vector<outcome<Out>> each;  // what came of each item, where some have failed alone
+  std::vector<In> storage;          // where the items are ours
+  std::span<const In> items;        // in the storage, or in what the user keeps until they are done
+  std::vector<request_part> parts;  // where it is not one batch
+  std::vector<outcome<Out>> each;   // what came of each item, where some have failed alone
   std::shared_ptr<const void> parameters;  // of the queue's type for them
   time_source::time_point enqueued;
   std::shared_ptr<end_signal> ended;  // where somebody waits for the first of several

@@ -145,11 +145,11 @@ template <class... T>
   return with_parts(rows, [](const auto&... part) { return std::tuple<T...>(part.cpu()...); });
 }
 template <class Out, class T, std::size_t Rank>
-[[nodiscard]] Out row_of(const tensor<T, Rank>& rows, index_t i) {
+[[nodiscard]] Out row_as(const tensor<T, Rank>& rows, index_t i) {
   return rows.row(i);
 }
 template <class Out, class... T>
-[[nodiscard]] Out row_of(const std::tuple<T...>& rows, index_t i) {
+[[nodiscard]] Out row_as(const std::tuple<T...>& rows, index_t i) {
   return with_parts(rows, [&](const auto&... part) { return Out(part.row(i)...); });
 }
 
@@ -214,7 +214,7 @@ class rows_in_flight final : public flight<Out> {
     }
     for (const part& p : parts_) {
       for (std::size_t i = 0; i < p.items.size(); ++i)
-        rows[p.items[i]].emplace(row_of<Out>(p.rows, static_cast<index_t>(i)));
+        rows[p.items[i]].emplace(row_as<Out>(p.rows, static_cast<index_t>(i)));
     }
     results.clear();
     each.clear();

@@ -39,7 +39,7 @@ class waiting_line {
     list late;                                               // their deadline has passed
     list over;                                               // to let go
     std::vector<std::pair<std::size_t, entry*>> candidates;  // by distance of costs
-    std::vector<std::size_t> cursors;
+    std::vector<entry*> heads;                               // of the levels, while they are merged
   };
 
   /// The options must outlive it.
@@ -52,10 +52,17 @@ class waiting_line {
     std::size_t items = 0;
     std::size_t bytes = 0;
   };
-  [[nodiscard]] std::size_t size() const noexcept { return from(0).items; }
-  [[nodiscard]] std::size_t bytes() const noexcept { return from(0).bytes; }
-  /// The same of those that are more urgent than a priority.
-  [[nodiscard]] amount above(std::size_t priority) const noexcept { return from(priority + 1); }
+  [[nodiscard]] std::size_t size() const noexcept { return all_.items; }
+  [[nodiscard]] std::size_t bytes() const noexcept { return all_.bytes; }
+  /// The same of those that are more urgent than a priority. Linear in the levels.
+  [[nodiscard]] amount above(std::size_t priority) const noexcept {
+    amount sum;
+    for (std::size_t level = priority + 1; level < waiting_.size(); ++level) {
+      sum.items += waiting_[level].items;
+      sum.bytes += waiting_[level].bytes;
+    }
+    return sum;
+  }
 
   void push(entry_ptr e) {
     const entry& pushed = *e;
@@ -126,7 +133,7 @@ class waiting_line {
   void prepare(selection& to) const {
     to.entries.reserve(1);
     to.candidates.reserve(1);
-    to.cursors.reserve(levels_.size());
+    to.heads.reserve(levels_.size());
   }
 
   /// Takes the next batch for a slot: the oldest, by priorities with ageing, and those that may
@@ -143,24 +150,19 @@ class waiting_line {
   [[nodiscard]] std::size_t counted(const entry& e) const noexcept {
     return std::min(e.cost, options_.max_batch_cost);
   }
-  // What waits on the levels from one on.
-  [[nodiscard]] amount from(std::size_t level) const noexcept {
-    amount all;
-    for (; level < waiting_.size(); ++level) {
-      all.items += waiting_[level].items;
-      all.bytes += waiting_[level].bytes;
-    }
-    return all;
-  }
   void count_in(const entry& e) noexcept {
     cost_ += counted(e);
-    ++waiting_[e.priority].items;
-    waiting_[e.priority].bytes += e.bytes;
+    for (amount* const sum : {&waiting_[e.priority], &all_}) {
+      ++sum->items;
+      sum->bytes += e.bytes;
+    }
   }
   void count_out(entry& e, phase to) noexcept {
     cost_ -= counted(e);
-    --waiting_[e.priority].items;
-    waiting_[e.priority].bytes -= e.bytes;
+    for (amount* const sum : {&waiting_[e.priority], &all_}) {
+      --sum->items;
+      sum->bytes -= e.bytes;
+    }
     e.at = to;
   }
 
@@ -278,42 +280,58 @@ class waiting_line {
            (later / levels == options_.ageing && later % levels <= later.zero());
   }
 
-  // Those that wait, in the order of their turns, as many as are looked through.
+  // The first of a level that waits, from a place on; null where there is none.
+  [[nodiscard]] entry* first_from(std::size_t at, ring<entry_ptr>& level, selection& to,
+                                  time_point now) noexcept {
+    for (; at < level.size(); ++at) {
+      if (is_over(level[at])) continue;
+      if (level[at]->deadline > now) {
+        level[at]->position = at;
+        return level[at].get();
+      }
+      drop_late(to, level[at]);
+    }
+    return nullptr;
+  }
+
+  // Those that wait, in the order of their turns, as many as are looked through: the levels merged
+  // by a heap of their first ones.
   void gather(selection& to, time_point now) {
     constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
+    const std::size_t further = std::is_empty_v<Parameters> ? 1 : 4;  // some may not be alike
     const std::size_t reach = options_.look_ahead != 0
                                   ? std::max(options_.look_ahead, options_.max_batch_size)
-                                  : 4 * std::min(options_.max_batch_size, most / 4);
+                                  : further * std::min(options_.max_batch_size, most / further);
+    const auto is_after = [&](const entry* a, const entry* b) {
+      return is_before(turn_of(*b), turn_of(*a));
+    };
     to.candidates.clear();
-    to.cursors.assign(levels_.size(), 0);
-    while (to.candidates.size() < reach) {
-      entry* next = nullptr;
-      for (std::size_t p = 0; p < levels_.size(); ++p) {
-        std::size_t& at = to.cursors[p];
-        ring<entry_ptr>& level = levels_[p];
-        for (; at < level.size(); ++at) {
-          if (is_over(level[at])) continue;
-          if (level[at]->deadline > now) break;
-          drop_late(to, level[at]);
-        }
-        if (at == level.size()) continue;
-        entry& candidate = *level[at];
-        candidate.position = at;
-        if (next == nullptr || is_before(turn_of(candidate), turn_of(*next))) next = &candidate;
-      }
-      if (next == nullptr) break;
+    to.heads.clear();
+    for (std::size_t p = 0; p < levels_.size(); ++p) {
+      if (waiting_[p].items == 0) continue;
+      if (entry* const first = first_from(0, levels_[p], to, now)) to.heads.push_back(first);
+    }
+    std::make_heap(to.heads.begin(), to.heads.end(), is_after);
+    while (!to.heads.empty() && to.candidates.size() < reach) {
+      std::pop_heap(to.heads.begin(), to.heads.end(), is_after);
+      entry& next = *to.heads.back();
+      to.heads.pop_back();
       try {
-        to.candidates.emplace_back(0, next);
+        to.candidates.emplace_back(0, &next);
       } catch (const std::bad_alloc&) {
         break;
       }
-      ++to.cursors[next->priority];
+      if (entry* const after = first_from(next.position + 1, levels_[next.priority], to, now)) {
+        to.heads.push_back(after);
+        std::push_heap(to.heads.begin(), to.heads.end(), is_after);
+      }
     }
   }
 
   const executor_options& options_;
   std::vector<ring<entry_ptr>> levels_;
   std::vector<amount> waiting_;  // by level
+  amount all_;
   std::size_t cost_ = 0;
 };
 
