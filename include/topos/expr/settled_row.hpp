@@ -20,6 +20,14 @@ template <class Indices, class Op, class... Rows>
 inline constexpr bool may_be_same<operation_row_of<Indices, Op, Rows...>> = (may_be_same<Rows> &&
                                                                              ...);
 
+/// The first element of a row, as its lanes have it: by itself it may be another number.
+template <class Row>
+[[nodiscard]] typename Row::value_type first_of_lanes(const Row& row) {
+  typename Row::value_type values[Row::width];
+  lane::store(values, row.lanes(0, lane::all{}));
+  return values[0];
+}
+
 /// An operation that takes longer than to load its result, and may be the same in all columns.
 template <class Row>
 struct settled_row {
@@ -28,20 +36,19 @@ struct settled_row {
   static constexpr bool has_pairs = false;
   static constexpr bool is_quick = false;
   Row row;
-  lanes_t<Row> value;
+  value_type value;
   bool same;
 
-  explicit settled_row(const Row& r) : row(r), same(r.is_same()) {
-    if (same) value = row.lanes(0, lane::all{});
-  }
-  value_type operator[](index_t j) const { return row[j]; }
+  explicit settled_row(const Row& r)
+      : row(r), value(r.is_same() ? first_of_lanes(r) : value_type{}), same(r.is_same()) {}
+  KOKKOS_FUNCTION value_type operator[](index_t j) const { return row[j]; }
   template <class Count>
   [[nodiscard, gnu::always_inline]] auto lanes(index_t j, Count count) const {
-    return same ? value : row.lanes(j, count);
+    return same ? lane::splat(value) : row.lanes(j, count);
   }
   [[nodiscard]] bool is_same() const { return same; }
-  [[nodiscard]] bool is_dense() const { return false; }
-  [[nodiscard]] auto dense() const { return row.dense(); }
+  [[nodiscard]] KOKKOS_FUNCTION bool is_dense() const { return false; }
+  [[nodiscard]] KOKKOS_FUNCTION auto dense() const { return row.dense(); }
 };
 template <class Row>
 inline constexpr bool may_be_same<settled_row<Row>> = true;
@@ -68,14 +75,17 @@ template <std::size_t... I, class Op, class... Rows>
   const auto made = [&] {
     return inner(row.op, settled(static_cast<const part<I, Rows>&>(row).value)...);
   };
-  if constexpr (inner::width != 0 && (is_constant_row<std::decay_t<decltype(settled(
-                                          static_cast<const part<I, Rows>&>(row).value))>> &&
-                                      ...)) {
-    // As lanes have it: one by one it may be another number.
-    typename inner::value_type values[inner::width];
-    lane::store(values, made().lanes(0, lane::all{}));
-    return constant_row<typename inner::value_type>{values[0]};
-  } else if constexpr (inner::width != 0 && !std::is_base_of_v<quick, Op> && may_be_same<inner>) {
+  constexpr bool has_lanes = inner::width != 0;
+  // Truths without lanes would leave what is beside them without any.
+  constexpr bool is_truth = std::is_same_v<typename inner::value_type, bool>;
+  constexpr bool is_constant =
+      (is_constant_row<
+           std::decay_t<decltype(settled(static_cast<const part<I, Rows>&>(row).value))>> &&
+       ...);
+  constexpr bool is_costly = !std::is_base_of_v<quick, Op>;
+  if constexpr (has_lanes && !is_truth && is_constant) {
+    return constant_row<typename inner::value_type>{first_of_lanes(made())};
+  } else if constexpr (has_lanes && !is_truth && is_costly && may_be_same<inner>) {
     return settled_row<inner>(made());
   } else if constexpr (std::is_same_v<inner, operation_row<Op, Rows...>>) {
     return (row);

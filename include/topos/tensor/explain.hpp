@@ -64,9 +64,9 @@ template <class Source>
 
 }  // namespace detail
 
-/// How `x` would run if it were assigned to a tensor now. Computes nothing. (A reduction inside of
-/// a larger expression, as in `x - mean(x)`, was enqueued when that was built, and is a leaf of
-/// it.)
+/// How `x` would run if it were assigned to a tensor now. Computes nothing. (What is needed again
+/// and again inside of a larger expression, as in `x - mean(x)`, was enqueued when that was built,
+/// and is a leaf of it.)
 template <operand X>
 [[nodiscard]] explanation explain(const X& x) {
   decltype(auto) e = detail::as_node(x);
