@@ -68,6 +68,37 @@ TEST(take, counts_negative_indices_from_the_end_and_clamps_others) {
   });
 }
 
+template <class T>
+class of_a_lazy_table : public testing::Test {};
+using table_types = support::types<float, double, std::int32_t, std::uint8_t, topos::f16, bool>;
+TYPED_TEST_SUITE(of_a_lazy_table, table_types);
+
+// Whether it is computed once, for as many picks as it has elements, or at each pick.
+TYPED_TEST(of_a_lazy_table, picks_are_as_of_a_tensor) {
+  using T = TypeParam;
+  on_each_device([](topos::device d) {
+    constexpr index_t rows = 6;
+    for (const index_t columns : {1, 5, 40}) {
+      const auto numbers =
+          reshape(topos::arange<float>(rows * columns, d), topos::shape<2>{rows, columns});
+      const auto table = topos::astype<T>(numbers * numbers - 9 * numbers > 0);
+      const auto line = reshape(table, topos::shape<1>{-1});
+      const tensor<T, 2> made = table;
+      const tensor<T, 1> made_line = line;
+      for (const index_t picks : {1, 4, 6, 300}) {
+        SCOPED_TRACE(picks);
+        const tensor<std::int32_t, 1> at = topos::arange<std::int32_t>(picks, d) * 5 % 7 - 1;
+        EXPECT_EQ(values_of(eval(take(table, at))), values_of(eval(take(made, at))));
+        EXPECT_EQ(values_of(eval(take(table, at, 1))), values_of(eval(take(made, at, 1))));
+        EXPECT_EQ(values_of(eval(take(line, at))), values_of(eval(take(made_line, at))));
+        const auto beside = reshape(at, topos::shape<2>{1, -1});
+        EXPECT_EQ(values_of(eval(gather(table, beside, 1))),
+                  values_of(eval(gather(made, beside, 1))));
+      }
+    }
+  });
+}
+
 TEST(take, clamps_the_largest_natural_numbers_to_the_last) {
   on_each_device([](topos::device d) {
     const auto table = vector_on<int>(d, {1, 2, 3});

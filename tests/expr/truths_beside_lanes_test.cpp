@@ -123,4 +123,20 @@ TYPED_TEST(truths_beside, become_numbers) {
   });
 }
 
+TEST(truths, are_reshaped_before_they_are_there) {
+  on_each_device([](topos::device d) {
+    std::vector<float> in = support::varied(120);
+    const auto x = vector_on(d, in);
+    std::vector<bool> expected;
+    std::vector<float> chosen;
+    for (const float v : in) {
+      expected.push_back(v > 0);
+      chosen.push_back(v > 0 ? v * v : 0);
+    }
+    const topos::shape<2> whole{6, 20};
+    EXPECT_EQ(values_of(eval(reshape(x > 0, whole))), expected);
+    EXPECT_EQ(values_of(eval(where(reshape(x > 0, whole), reshape(x * x, whole), 0))), chosen);
+  });
+}
+
 }  // namespace truths_beside_lanes_test

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <topos/core/broadcast.hpp>
+#include <topos/expr/elementwise.hpp>
 #include <topos/expr/reshape.hpp>
 #include <type_traits>
 #include <utility>
@@ -192,6 +193,64 @@ template <expression E>
                                                    layout<E::rank>::dense(e.shape()));
 }
 
+/// Elements of an expression, from memory if they are there already.
+template <class Elements>
+struct table_elements {
+  using value_type = typename Elements::value_type;
+  Elements lazy;
+  const value_type* made;  // null where they are not
+
+  KOKKOS_FUNCTION value_type operator()(index_t o) const {
+    return made != nullptr ? made[o] : lazy(o);
+  }
+  template <class Count>
+    requires(lane::element<lane::made_of<value_type>>&& width_of_elements<Elements>() != 0)
+  [[nodiscard]] auto lanes(index_t o, Count count) const {
+    return made != nullptr ? memory_elements<value_type>{made}.lanes(o, count)
+                           : lanes_of(lazy, o, count);
+  }
+};
+
+/// An expression that elements are picked from. Where no fewer are picked than it has, it is
+/// computed once, else each of them as it is picked.
+template <expression E>
+struct table_source {
+  using value_type = typename E::value_type;
+  numbered_source<E> lazy;
+  std::optional<memory_source<value_type>> made;
+
+  [[nodiscard]] std::optional<topos::device> device() const { return lazy.device(); }
+  void collect(std::vector<buffer>& reads) const {
+    made ? made->collect(reads) : lazy.collect(reads);
+  }
+  void traffic(std::vector<memory_read>& all) const {
+    if (made)
+      all.push_back({made->memory.data(),
+                     static_cast<std::size_t>(size_of_shape(lazy.e.shape())) * sizeof(value_type)});
+    else
+      lazy.traffic(all);
+  }
+  [[nodiscard]] auto elements() const {
+    const auto one_by_one = lazy.elements();
+    return table_elements<std::decay_t<decltype(one_by_one)>>{
+        one_by_one, made ? static_cast<const value_type*>(made->memory.data()) : nullptr};
+  }
+};
+
+/// A table as a leaf; `often`: no fewer elements are picked than it has.
+template <class Source, std::size_t Rank>
+[[nodiscard]] const strided_node<Source, Rank>& as_table(const strided_node<Source, Rank>& leaf,
+                                                         bool /*often*/,
+                                                         std::source_location /*where*/) {
+  return leaf;
+}
+template <expression E>
+[[nodiscard]] auto as_table(const E& e, bool often, std::source_location where) {
+  table_source<E> source{{e}, {}};
+  if (often) source.made = computed(e, where).source;
+  return strided_node<table_source<E>, E::rank>(source, layout<E::rank>::dense(e.shape()));
+}
+
 /// Throws unless indices on one device may pick from a table on another, along an axis of `count`
 /// elements.
 template <class Table, class Index>
@@ -228,12 +287,14 @@ template <operand X, operand I>
   requires detail::is_integer<detail::value_of_t<I>>
 [[nodiscard]] auto take(const X& x, const I& indices, index_t axis = 0,
                         std::source_location where = std::source_location::current()) {
-  const auto table = detail::as_leaf(detail::as_node(x));
   const auto index = detail::as_leaf(detail::as_node(indices));
-  constexpr std::size_t before = decltype(table)::rank;
+  constexpr std::size_t before = detail::node_t<X>::rank;
   constexpr std::size_t own = decltype(index)::rank;
   constexpr std::size_t rank = before - 1 + own;
+  decltype(auto) e = detail::as_node(x);
   const std::size_t at = detail::checked_axis("take", axis, before, where);
+  const bool often = size_of_shape(index.shape()) >= shape<before>(e.shape())[at];
+  const auto table = detail::as_table(e, often, where);
   detail::require_pickable("take", table, index, axis, table.shape()[at], where);
   detail::layout<rank> in_table{table.where.offset, {}, {}};
   detail::layout<rank> in_indices{index.where.offset, {}, {}};
@@ -261,8 +322,10 @@ template <operand X, operand I>
            detail::node_t<X>::rank > 0)
 [[nodiscard]] auto gather(const X& x, const I& indices, index_t axis,
                           std::source_location where = std::source_location::current()) {
-  const auto table = detail::as_leaf(detail::as_node(x));
   const auto index = detail::as_leaf(detail::as_node(indices));
+  decltype(auto) e = detail::as_node(x);
+  const bool often = size_of_shape(index.shape()) >= size_of_shape(e.shape());
+  const auto table = detail::as_table(e, often, where);
   constexpr std::size_t rank = decltype(table)::rank;
   const std::size_t at = detail::checked_axis("gather", axis, rank, where);
   detail::require_pickable("gather", table, index, axis, table.shape()[at], where);

@@ -24,7 +24,8 @@ struct numbered_elements {
     return rows.row(o / columns)[o % columns];
   }
   template <class Count>
-    requires(decltype(std::declval<const Rows&>().row(0))::width != 0)
+    requires(lane::element<lane::made_of<value_type>>&& decltype(std::declval<const Rows&>().row(
+                 0))::width != 0)
   [[nodiscard]] auto lanes(index_t o, Count count) const {
     constexpr index_t width = decltype(rows.row(0))::width;
     const auto at = [&](index_t i) { return (*this)(o + i); };
