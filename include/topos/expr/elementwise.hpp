@@ -76,9 +76,7 @@ template <class E>
 inline constexpr bool is_costly = true;
 template <class Source, std::size_t Rank>
 inline constexpr bool is_costly<strided_node<Source, Rank>> =
-    !dense_row<elements_of<Source>>::is_quick && !requires {
-  typename elements_of<Source>::counting;
-};
+    !dense_row<elements_of<Source>>::is_quick && !counting<elements_of<Source>>;
 template <class T>
 inline constexpr bool is_costly<constant_node<T>> = false;
 template <class Op, class... E>

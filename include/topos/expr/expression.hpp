@@ -28,13 +28,17 @@
 
 namespace topos::detail {
 
+/// Elements that are made by their number, which takes no longer than to load them.
+template <class Elements>
+concept counting = requires {
+  typename Elements::counting;
+};
+
 /// Rows of one source under a layout, inside a kernel. As others, they are equal where they are
 /// known to hold the same elements.
 template <class Elements, std::size_t Rank>
 struct strided_rows {
   static constexpr std::size_t most = Rank > 1 ? Rank - 1 : 1;
-  /// Elements that are made by their number, which takes no longer than to load them.
-  static constexpr bool counts = requires { typename Elements::counting; };
   Elements elements;
   index_t base;
   index_t step;
@@ -63,7 +67,7 @@ struct strided_rows {
     return step == 1;
   }
   [[nodiscard]] flat_need need_flat(index_t columns) const {
-    if constexpr (counts) {
+    if constexpr (counting<Elements>) {
       return {true, sizeof(typename Elements::value_type), 1};
     } else {
       if (lies_flat(columns)) return {};
@@ -75,7 +79,7 @@ struct strided_rows {
   }
   /// Some rows as one.
   [[nodiscard]] auto flat(flat_block& block) const {
-    if constexpr (counts) {
+    if constexpr (counting<Elements>) {
       return counted(block);
     } else {
       if constexpr (strided_row<Elements>::is_quick) {
@@ -103,13 +107,18 @@ struct strided_rows {
   friend bool operator==(const strided_rows&, const strided_rows&) = default;
 
  private:
+  // Whether all rows are the same.
+  [[nodiscard]] bool repeats() const {
+    return std::all_of(strides, strides + leading, [](index_t s) { return s == 0; });
+  }
+
   // In the memory of the block, which may have them from before.
   [[nodiscard]] auto copied(flat_block& block) const {
     using T = typename Elements::in_memory;
     using word = std::conditional_t<std::is_same_v<T, bool>, unsigned char, T>;
     auto* const to = block.take<word>();
     const auto* const from = reinterpret_cast<const word*>(elements.address());
-    if (std::any_of(strides, strides + leading, [](index_t s) { return s != 0; })) {
+    if (!repeats()) {
       for_each_run(block, [&](index_t i, index_t at, index_t n, row_steps here) {
         copy_rows(to + i * block.columns, {block.columns, 1}, from + at, here, n, block.columns);
       });
@@ -123,7 +132,7 @@ struct strided_rows {
   [[nodiscard]] auto counted(flat_block& block) const {
     using T = typename Elements::value_type;
     auto* const to = block.take<T>();
-    if (std::any_of(strides, strides + leading, [](index_t s) { return s != 0; })) {
+    if (!repeats()) {
       for_each_run(block, [&](index_t i, index_t at, index_t n, row_steps here) {
         for (index_t r = 0; r < n; ++r) {
           for (index_t j = 0; j < block.columns; ++j)

@@ -87,14 +87,11 @@ template <class T, class Rows>
 [[nodiscard]] const Rows& beside_lanes(const Rows& rows) {
   return rows;
 }
-template <class T, class Elements, std::size_t N>
-  requires(std::is_same_v<typename Elements::value_type, bool>&& lane::widens<bool, T>)
-[[nodiscard]] auto beside_lanes(const strided_rows<Elements, N>& rows) {
-  return make_rows(convert_op<bool>{}, make_rows(convert_op<T>{}, rows));
-}
-template <class T, class Elements>
-  requires(std::is_same_v<typename Elements::value_type, bool>&& lane::widens<bool, T>)
-[[nodiscard]] auto beside_lanes(const scalar_rows<Elements>& rows) {
+template <class T, class Rows>
+  requires(are_bare_truths<Rows>&& lane::widens<bool, T>&& requires(const Rows& leaf) {
+    leaf.elements;
+  })
+[[nodiscard]] auto beside_lanes(const Rows& rows) {
   return make_rows(convert_op<bool>{}, make_rows(convert_op<T>{}, rows));
 }
 template <class T, std::size_t... I, class Op, class... Rows>

@@ -6,6 +6,7 @@
 
 #include <topos/expr/row.hpp>
 #include <type_traits>
+#include <utility>
 
 namespace topos::detail {
 
@@ -36,11 +37,11 @@ struct settled_row {
   static constexpr bool has_pairs = false;
   static constexpr bool is_quick = false;
   Row row;
-  value_type value;
   bool same;
+  value_type value;
 
   explicit settled_row(const Row& r)
-      : row(r), value(r.is_same() ? first_of_lanes(r) : value_type{}), same(r.is_same()) {}
+      : row(r), same(r.is_same()), value(same ? first_of_lanes(r) : value_type{}) {}
   KOKKOS_FUNCTION value_type operator[](index_t j) const { return row[j]; }
   template <class Count>
   [[nodiscard, gnu::always_inline]] auto lanes(index_t j, Count count) const {
@@ -67,25 +68,21 @@ template <class Elements>
 [[nodiscard]] auto settled(const scalar_row<Elements>& row) {
   return constant_row<typename Elements::value_type>{row[0]};
 }
+template <class Row>
+using settled_t = std::decay_t<decltype(settled(std::declval<const Row&>()))>;
+
 template <std::size_t... I, class Op, class... Rows>
 [[nodiscard]] decltype(auto) settled(
     const operation_row_of<std::index_sequence<I...>, Op, Rows...>& row) {
-  using inner = operation_row<
-      Op, std::decay_t<decltype(settled(static_cast<const part<I, Rows>&>(row).value))>...>;
+  using inner = operation_row<Op, settled_t<Rows>...>;
   const auto made = [&] {
     return inner(row.op, settled(static_cast<const part<I, Rows>&>(row).value)...);
   };
-  constexpr bool has_lanes = inner::width != 0;
   // Truths without lanes would leave what is beside them without any.
-  constexpr bool is_truth = std::is_same_v<typename inner::value_type, bool>;
-  constexpr bool is_constant =
-      (is_constant_row<
-           std::decay_t<decltype(settled(static_cast<const part<I, Rows>&>(row).value))>> &&
-       ...);
-  constexpr bool is_costly = !std::is_base_of_v<quick, Op>;
-  if constexpr (has_lanes && !is_truth && is_constant) {
+  constexpr bool has_lanes = inner::width != 0 && !std::is_same_v<typename inner::value_type, bool>;
+  if constexpr (has_lanes && (is_constant_row<settled_t<Rows>> && ...)) {
     return constant_row<typename inner::value_type>{first_of_lanes(made())};
-  } else if constexpr (has_lanes && !is_truth && is_costly && may_be_same<inner>) {
+  } else if constexpr (has_lanes && !std::is_base_of_v<quick, Op> && may_be_same<inner>) {
     return settled_row<inner>(made());
   } else if constexpr (std::is_same_v<inner, operation_row<Op, Rows...>>) {
     return (row);

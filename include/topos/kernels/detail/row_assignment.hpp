@@ -86,7 +86,7 @@ template <class T, class To, class Row>
 
 template <class T, class Given>
 void assign_dense(T* out, const Given& given, index_t first, index_t last) {
-  using Row = std::decay_t<decltype(settled(given))>;
+  using Row = settled_t<Given>;
   own_row<Row> row = settled(given);
   if constexpr (Row::width != 0) {
     index_t j = first;
@@ -137,7 +137,7 @@ inline void assign(T* out, index_t step, const Row& row, index_t first, index_t 
 // one; says where that begins.
 template <class T, class Given>
 [[gnu::noinline]] index_t stream_dense(T* out, const Given& given, index_t first, index_t last) {
-  using Row = std::decay_t<decltype(settled(given))>;
+  using Row = settled_t<Given>;
   own_row<Row> row = settled(given);
   index_t j = first + elements_to_stream(out);
   if (j > last || !can_stream(out + (j - first))) return first;
