@@ -174,17 +174,39 @@ auto fails_behind(gate& hold, std::atomic<int>& calls) {
   };
 }
 
-TEST(failing_batch, is_not_run_again_once_its_executor_was_told_to_abort) {
-  gate hold;
-  std::atomic<int> calls = 0;
-  topos::batcher<int, int> b(fails_behind(hold, calls), {.idempotent = true, .hold_until = 8});
+// What came of a batch of so many that failed once its executor had been told to abort.
+struct aborted_batch {
+  aborted_batch(int items, bool idempotent) {
+    gate hold;
+    std::atomic<int> calls = 0;
+    topos::batcher<int, int> b(
+        fails_behind(hold, calls),
+        {.idempotent = idempotent, .hold_until = static_cast<std::size_t>(items)});
+    for (int i = 0; i < items; ++i) futures.push_back(b.submit(i));
+    hold.await(1);
+    b.abort();
+    hold.open();
+    EXPECT_TRUE(b.drain());
+    EXPECT_EQ(calls, 1);
+    stats = b.stats();
+  }
   std::vector<topos::future<int>> futures;
-  for (int i = 0; i < 8; ++i) futures.push_back(b.submit(i));
-  hold.await(1);
-  b.abort();
-  hold.open();
-  for (auto& f : futures) EXPECT_THROW(f.get(), std::domain_error);
-  EXPECT_EQ(calls, 1);
+  topos::statistics stats;
+};
+
+TEST(failing_batch, is_not_run_again_once_its_executor_was_told_to_abort) {
+  aborted_batch of(8, true);
+  for (auto& f : of.futures) EXPECT_THROW(f.get(), topos::cancelled);
+  EXPECT_EQ(of.stats.cancelled, 8U);
+  EXPECT_EQ(of.stats.failed, 0U);
+}
+
+TEST(failing_batch, fails_as_ever_after_abort_where_it_would_not_be_run_again) {
+  for (const auto& [items, idempotent] : {std::pair{8, false}, std::pair{1, true}}) {
+    aborted_batch of(items, idempotent);
+    for (auto& f : of.futures) EXPECT_THROW(f.get(), std::domain_error);
+    EXPECT_EQ(of.stats.failed, of.stats.submitted);
+  }
 }
 
 TEST(failing_batch, of_a_request_is_not_run_again_once_it_was_asked_to_stop) {
@@ -198,8 +220,10 @@ TEST(failing_batch, of_a_request_is_not_run_again_once_it_was_asked_to_stop) {
     if (abort) b.abort();
     EXPECT_TRUE(abort || !request.cancel());  // since it runs
     hold.open();
-    EXPECT_THROW(request.get(), std::domain_error);
+    EXPECT_THROW(request.get(), topos::cancelled);
     EXPECT_EQ(calls, 1);
+    EXPECT_EQ(b.stats().cancelled, 8U);
+    EXPECT_EQ(b.stats().failed, 0U);
   }
 }
 

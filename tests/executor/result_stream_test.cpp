@@ -608,6 +608,8 @@ TEST(result_stream, begins_no_further_batch_of_a_request_once_told_to_abort) {
   hold.open();
   EXPECT_THROW(request.get(), topos::cancelled);
   EXPECT_EQ(calls, 1);
+  EXPECT_EQ(b.stats().done, 1U);
+  EXPECT_EQ(b.stats().cancelled, 2U);
 }
 
 TEST(result_stream, fails_items_whose_cost_cannot_be_told_and_no_others) {

@@ -150,8 +150,8 @@ struct statistics {
   latencies queue{};
   /// Of each call of the model, reruns too.
   latencies compute{};
-  /// From submission to the result, for each item that was done or failed in a batch. What fails
-  /// without, as where all replicas are lost, is not in it.
+  /// From submission to the result, for each item that its batch ended. What ends without, as where
+  /// all replicas are lost, is not in it.
   latencies total{};
 
   /// Items submitted that have not ended.

@@ -19,6 +19,8 @@
 #include <topos/executor/detail/flight.hpp>
 #include <topos/executor/detail/request_results.hpp>
 #include <topos/executor/detail/slots.hpp>
+#include <topos/executor/errors.hpp>
+#include <topos/executor/statistics.hpp>
 #include <utility>
 
 namespace topos::detail {
@@ -39,7 +41,6 @@ class batch_caller : public batch_queue<In, Out, Parameters> {
   using base::options_;
   using base::schedule_;
   using base::statistics_;
-  using base::times_of;
   using typename base::time_point;
   using scratch = batch_scratch<In, Out, Parameters>;
 
@@ -59,6 +60,10 @@ class batch_caller : public batch_queue<In, Out, Parameters> {
       if (stops_) batches_[slot].stop = std::stop_source();
     } catch (const std::bad_alloc&) {
     }
+  }
+  /// Where a slot's times are counted, under the lock.
+  [[nodiscard]] replica_statistics& times_of(std::size_t slot) noexcept {
+    return statistics_.replicas[slots::replica_of(slot)];
   }
   /// A batch begins, under the lock. Without memory it is in no histogram.
   void count_batch(std::size_t slot, std::size_t items) noexcept {
@@ -134,10 +139,15 @@ class batch_caller : public batch_queue<In, Out, Parameters> {
                          (kind == failure_kind::ordinary && options_.idempotent));
   }
 
-  /// Whether anybody asked to stop a batch, which need not take a stop token.
-  [[nodiscard]] bool is_asked_to_stop(std::size_t slot) const noexcept {
+  /// What becomes of an item that was to run again.
+  [[nodiscard]] std::exception_ptr was_stopped() const noexcept {
+    return this->template failure<cancelled>(
+        "its batch failed, and was told to stop before this item ran without the others");
+  }
+
+  [[nodiscard]] bool is_stopped(std::size_t slot) const noexcept {
     const auto lock = schedule_->lock();
-    return batches_[slot].asked_to_stop || batches_[slot].stop.stop_requested();
+    return batches_[slot].is_stopped();
   }
 
   /// A request's results out of a first call, or of calls with parts of it. Says what the replica
@@ -151,8 +161,12 @@ class batch_caller : public batch_queue<In, Out, Parameters> {
     }
     const failure_kind kind = kind_of(failure);
     if (kind == failure_kind::lost) return failure;
-    if (!is_halved(kind, items.size()) || is_asked_to_stop(slot)) {
+    if (!is_halved(kind, items.size())) {
       made.fail(failure, items.size());
+      return nullptr;
+    }
+    if (is_stopped(slot)) {
+      made.cancel(was_stopped(), items.size());
       return nullptr;
     }
     std::exception_ptr lost;
@@ -172,16 +186,15 @@ class batch_caller : public batch_queue<In, Out, Parameters> {
     for (const request_part& part : with.request->parts) {
       const auto items = rest.first(part.count);
       rest = rest.subspan(part.count);
-      if (part.refused || is_asked_to_stop(slot)) {
-        made.fail(part.refused ? part.refused
-                               : this->template failure<cancelled>(
-                                     "the request was stopped before this part of it started"),
-                  part.count);
+      if (part.refused) {
+        made.fail(part.refused, part.count);
         continue;
       }
-      {
-        const auto lock = schedule_->lock();
-        begin_part(with, slot, part.count);
+      if (!goes_on(with, slot, part.count)) {
+        made.cancel(this->template failure<cancelled>(
+                        "the request was told to stop before this part of it started"),
+                    part.count);
+        continue;
       }
       if (auto lost = fulfil(with, slot, items, made, call(with, slot, items))) return lost;
     }
@@ -191,6 +204,14 @@ class batch_caller : public batch_queue<In, Out, Parameters> {
   const bool stops_;  // batches have a stop token
 
  private:
+  // Begins another batch of a request, of so many items, unless it was told to stop.
+  [[nodiscard]] bool goes_on(const scratch& with, std::size_t slot, std::size_t count) noexcept {
+    const auto lock = schedule_->lock();
+    if (batches_[slot].is_stopped()) return false;
+    begin_part(with, slot, count);
+    return true;
+  }
+
   function function_;
 };
 

@@ -199,6 +199,10 @@ class batch_queue : public work_lane,
     std::size_t wanted = 0;  // results that somebody waits for
     std::stop_source stop{std::nostopstate};
     bool asked_to_stop = false;  // by who still waits for it: it is not to begin again
+    // By anybody; it need not take a stop token.
+    [[nodiscard]] bool is_stopped() const noexcept {
+      return asked_to_stop || stop.stop_requested();
+    }
   };
 
   using list = entry_list<entry>;
@@ -247,10 +251,6 @@ class batch_queue : public work_lane,
   }
   [[nodiscard]] std::exception_ptr was_late() const noexcept {
     return failure<deadline_exceeded>("the deadline passed before the result was there");
-  }
-  // Where a slot's times are counted, under the lock.
-  [[nodiscard]] replica_statistics& times_of(std::size_t slot) noexcept {
-    return statistics_.replicas[slots::replica_of(slot)];
   }
   void refuse(entry& what, std::exception_ptr why) {
     {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -29,9 +30,9 @@ namespace topos::detail {
 ///
 /// A batch that throws is run again in halves where that may help: without memory always, else
 /// where the function is idempotent, so that with k items at fault among n there are some k log n
-/// reruns. What was asked to stop is not run again: what is left of it fails as its batch did. A
-/// lost replica's batch goes back to the front of the queue, or fails if it was asked to
-/// stop. Each slot has a scratch of its own, under no lock: only its replica's thread uses it.
+/// reruns. What was told to stop is not run again: the items that were to be end as cancelled. A
+/// lost replica's batch goes back to the front of the queue, or fails if it was told to stop. Each
+/// slot has a scratch of its own, under no lock: only its replica's thread uses it.
 template <class In, class Out, class Parameters>
 class batch_runner final : public batch_caller<In, Out, Parameters> {
   using base = batch_caller<In, Out, Parameters>;
@@ -45,7 +46,6 @@ class batch_runner final : public batch_caller<In, Out, Parameters> {
   using base::end_unstarted;
   using base::fulfil;
   using base::fulfil_parts;
-  using base::is_asked_to_stop;
   using base::is_halved;
   using base::line_;
   using base::occupy;
@@ -58,6 +58,7 @@ class batch_runner final : public batch_caller<In, Out, Parameters> {
   using base::takes_request;
   using base::times_of;
   using base::was_late;
+  using base::was_stopped;
   using typename base::entry_ptr;
   using typename base::request_ptr;
   using typename base::time_point;
@@ -197,12 +198,14 @@ class batch_runner final : public batch_caller<In, Out, Parameters> {
     const std::size_t count = what->items.size();
     std::vector<Out> values;
     std::size_t failed = count;
+    std::size_t stopped = 0;
     try {
       request_results<Out> made;  // ends here: exceptions end with those who look at them
       failure = with.in_parts() ? fulfil_parts(with, slot, made)
                                 : fulfil(with, slot, what->items, made, std::move(failure));
       if (!failure) {
         failed = made.failed();
+        stopped = made.cancelled();
         failure = made.failure();
         what->each = std::move(made).outcomes();
         values = std::move(made).values();
@@ -223,8 +226,9 @@ class batch_runner final : public batch_caller<In, Out, Parameters> {
       return failure;
     }
     what->at = phase::ended;
-    statistics_.failed += failed;
     statistics_.done += count - failed;
+    statistics_.failed += failed - stopped;
+    statistics_.cancelled += stopped;
     for (std::size_t i = 0; i < count; ++i)
       times_of(slot).total.add(schedule_->time().now() - what->enqueued);
     lock.unlock();
@@ -278,10 +282,13 @@ class batch_runner final : public batch_caller<In, Out, Parameters> {
                                           std::size_t last, std::exception_ptr failure) {
     const failure_kind kind = failure ? kind_of(failure) : failure_kind::ordinary;
     if (kind == failure_kind::lost) return failure;
-    const bool again =
-        failure && is_halved(kind, last - first) && is_wanted(with, slot, first, last);
-    if (!again) {
+    if (!failure || !is_halved(kind, last - first)) {
       deliver(with, slot, first, last, std::move(failure));
+      return nullptr;
+    }
+    if (!is_wanted(with, slot, first, last)) {
+      failure = nullptr;  // ends here: the items have seen nothing of it
+      deliver(with, slot, first, last, was_stopped(), &statistics::cancelled);
       return nullptr;
     }
     const auto rerun = [&](std::size_t from, std::size_t to) {
@@ -294,11 +301,11 @@ class batch_runner final : public batch_caller<In, Out, Parameters> {
     return rerun(middle, last);
   }
 
-  // Whether somebody still waits for what came of a part of the batch, and nobody asked to stop it.
+  // Whether somebody still waits for what comes of a part of the batch, which was not told to stop.
   [[nodiscard]] bool is_wanted(const scratch& with, std::size_t slot, std::size_t first,
                                std::size_t last) const {
-    if (is_asked_to_stop(slot)) return false;
     const auto lock = schedule_->lock();
+    if (batches_[slot].is_stopped()) return false;
     const auto part = std::span(with.batch.entries).subspan(first, last - first);
     return std::any_of(part.begin(), part.end(),
                        [](const entry_ptr& e) { return e->at != phase::ended; });
@@ -306,14 +313,16 @@ class batch_runner final : public batch_caller<In, Out, Parameters> {
 
   // Hands results out, or the one exception, to those that have not ended otherwise.
   void deliver(scratch& with, std::size_t slot, std::size_t first, std::size_t last,
-               std::exception_ptr failure) noexcept {
+               std::exception_ptr failure,
+               std::uint64_t statistics::*as = &statistics::failed) noexcept {
     with.give_up(first, last);
-    hand_out(with, slot, first, last, std::move(failure));
+    hand_out(with, slot, first, last, std::move(failure), as);
   }
 
   // As `deliver`, whatever became of the items.
   void hand_out(scratch& with, std::size_t slot, std::size_t first, std::size_t last,
-                std::exception_ptr failure) noexcept {
+                std::exception_ptr failure,
+                std::uint64_t statistics::*as = &statistics::failed) noexcept {
     {
       auto lock = schedule_->lock();
       const time_point now = schedule_->time().now();
@@ -327,7 +336,7 @@ class batch_runner final : public batch_caller<In, Out, Parameters> {
         --batches_[slot].wanted;
         const bool failed =
             failure || (with.made.each && !with.made.outcomes[i - first].has_value());
-        ++(failed ? statistics_.failed : statistics_.done);
+        ++(failed ? statistics_.*as : statistics_.done);
         times_of(slot).total.add(now - e->enqueued);
       }
     }

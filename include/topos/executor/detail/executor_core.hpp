@@ -33,8 +33,9 @@ class executor_core {
     return schedule_->wait_idle(deadline);
   }
 
-  /// Takes no more work and ends all that waits with `cancelled`; what runs is
-  /// asked to stop, where it takes a stop token, and goes on to its end.
+  /// Takes no more work and ends all that waits with `cancelled`; what runs is asked to stop, where
+  /// it takes a stop token, and goes on to its end. No batch is run again: of one that fails, the
+  /// items that would be end with `cancelled`, too.
   void abort() {
     require_unforked();
     schedule_->abort(std::make_exception_ptr(

@@ -37,9 +37,17 @@ class request_results {
     for (; count > 0; --count) add_failure(failure);
   }
 
+  /// Of the next `count` items that they did not run to an end of their own.
+  void cancel(const std::exception_ptr& why, std::size_t count) {
+    fail(why, count);
+    cancelled_ += count;
+  }
+
   /// What the first item failed with; null where none has.
   [[nodiscard]] const std::exception_ptr& failure() const noexcept { return failure_; }
+  /// Items without a value, and those of them that were cancelled.
   [[nodiscard]] std::size_t failed() const noexcept { return failed_; }
+  [[nodiscard]] std::size_t cancelled() const noexcept { return cancelled_; }
 
   /// All, where none has failed; else what came of each item, or nothing where none fared better.
   [[nodiscard]] std::vector<Out> values() && { return std::move(values_); }
@@ -68,6 +76,7 @@ class request_results {
   std::vector<outcome<Out>> outcomes_;  // from then on
   std::exception_ptr failure_;
   std::size_t failed_ = 0;
+  std::size_t cancelled_ = 0;
 };
 
 }  // namespace topos::detail
