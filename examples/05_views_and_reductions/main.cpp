@@ -45,7 +45,8 @@ int main(int argc, char** argv) {
   std::cout << "== memory ==\n";
   // [memory]
   const float* before = x.data();
-  x *= 2;  // nobody else holds its memory any more: written in place
+  x *= 2;             // nobody else holds its memory any more: written in place,
+  x = maximum(x, 0);  // and so is what reads each element only where it is written
   std::cout << "in place: " << (x.data() == before) << '\n';
   auto copy = x;
   x += 1;  // copy holds it too: x gets memory of its own

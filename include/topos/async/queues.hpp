@@ -380,9 +380,11 @@ struct chosen_queue {
 }
 
 /// Whether work that this thread enqueues now may write into memory, and nobody sees the
-/// difference. Throws `runtime_not_started` outside of the runtime's life.
-[[nodiscard]] inline bool may_overwrite(const buffer& b, std::source_location where) {
-  if (!b.is_unique()) return false;
+/// difference: nobody but `owners` that know of it. Throws `runtime_not_started` outside of the
+/// runtime's life.
+[[nodiscard]] inline bool may_overwrite(const buffer& b, std::source_location where,
+                                        std::size_t owners = 1) {
+  if (!b.has_owners(owners)) return false;
   if (!b.is_held()) return true;
   const std::size_t own = queue_of(b.where(), where).id();
   if (!b.is_read_beside(own)) return true;

@@ -45,9 +45,10 @@ struct failure_origin {
 /// The base of all that topos throws: `what()` says which operation failed, what it got, what it
 /// expected and what to do; `where()` is the user's line that asked for it, 0 of no file where that
 /// is not known: in == and != of operands of two types, in operators of a user's own operands, in
-/// << to a stream, with more arguments than are counted, and of what was moved from. Where it is an
-/// executor that fails, or a library in queued work, it is a line of topos' own: `origin()` has the
-/// call of the latter.
+/// << to a stream, with more arguments than are counted, of what was moved from, and where memory
+/// is wanting for what a function of one operand gives to a variable that was there before, `y =
+/// exp(x)`. Where it is an executor that fails, or a library in queued work, it is a line of topos'
+/// own: `origin()` has the call of the latter.
 class TOPOS_SHARED error : public std::runtime_error {
  public:
   explicit error(const std::string& message,

@@ -16,6 +16,7 @@ struct layout {
   index_t offset = 0;
   shape<Rank> extents{};
   shape<Rank> strides{};
+  friend bool operator==(const layout&, const layout&) = default;
 
   /// All elements of a source in row-major order, from an offset on.
   [[nodiscard]] static layout dense(const shape<Rank>& extents, index_t offset = 0) {

@@ -98,10 +98,12 @@ template <std::size_t Rank, class Node>
     return (node);
 }
 
+/// An operation on nodes. Where it was made is taken from them where no line is given.
 template <class Op, class... Nodes>
 [[nodiscard]] auto make_node(const char* name, std::source_location where, const Op& op,
                              const Nodes&... nodes) {
   constexpr std::size_t rank = std::max({Nodes::rank...});
+  ((where = where.line() != 0 ? where : made_at(nodes)), ...);
   return operation_node<Op, std::decay_t<decltype(part_of<rank>(nodes, where))>...>(
       name, where, op, part_of<rank>(nodes, where)...);
 }

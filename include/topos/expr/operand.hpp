@@ -5,6 +5,7 @@
 
 #include <concepts>
 #include <optional>
+#include <source_location>
 #include <topos/core/promotion.hpp>
 #include <topos/core/shape.hpp>
 #include <topos/device/device.hpp>
@@ -51,6 +52,15 @@ template <expression E>
   std::vector<buffer> reads;
   e.collect(reads);
   return reads;
+}
+
+/// Where the user made an expression; no line where that is not known.
+template <expression E>
+[[nodiscard]] std::source_location made_at(const E& e) {
+  if constexpr (requires { e.made_at; })
+    return e.made_at;
+  else
+    return {};
 }
 
 /// The expression that an operand stands for.

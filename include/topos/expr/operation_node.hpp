@@ -159,12 +159,10 @@ template <std::size_t... I, class... E>
 struct operands_of<std::index_sequence<I...>, E...> : part<I, E>... {
   explicit operands_of(E&&... e) : part<I, E>{std::move(e)}... {}
 
-  void collect(std::vector<buffer>& reads) const { (part<I, E>::value.collect(reads), ...); }
-  template <class Layouts>
-  void leaves(Layouts& layouts) const {
-    (part<I, E>::value.leaves(layouts), ...);
+  template <class F>
+  void each(const F& f) const {
+    (f(part<I, E>::value), ...);
   }
-  void traffic(std::vector<memory_read>& all) const { (part<I, E>::value.traffic(all), ...); }
 
   /// The rows of an operation on these.
   template <class Op, std::size_t N>
@@ -174,10 +172,11 @@ struct operands_of<std::index_sequence<I...>, E...> : part<I, E>... {
   /// The operation on views of these.
   template <class Op, std::size_t N, class View>
   [[nodiscard]] auto viewed(const Op& op, const std::optional<topos::device>& place,
-                            const topos::shape<N>& whole, const View& view) const {
+                            std::source_location where, const topos::shape<N>& whole,
+                            const View& view) const {
     using node =
         operation_node<Op, std::decay_t<decltype(seen(part<I, E>::value, whole, view))>...>;
-    return node(op, {view(layout<N>{0, whole, {}}).extents, place},
+    return node(op, {view(layout<N>{0, whole, {}}).extents, place}, where,
                 seen(part<I, E>::value, whole, view)...);
   }
 };
@@ -190,26 +189,32 @@ struct [[nodiscard]] operation_node : lazy, located_operators<operation_node<Op,
   static constexpr std::size_t rank = std::max({E::rank...});
   Op op;
   fit<rank> fitted;
+  std::source_location made_at;  // by the user, where that is known
   operands_of<std::index_sequence_for<E...>, E...> parts;
 
   /// Throws `shape_mismatch` and `device_mismatch`, which name the operation and its operands.
   operation_node(const char* name, std::source_location where, Op o, E... e)
       : op(std::move(o)),
         fitted(common_fit(name, where, fit<E::rank>{e.shape(), e.device()}...)),
+        made_at(where),
         parts(std::move(e)...) {}
 
   /// Of parts that are known to fit.
-  operation_node(Op o, const fit<rank>& f, E... e)
-      : op(std::move(o)), fitted(f), parts(std::move(e)...) {}
+  operation_node(Op o, const fit<rank>& f, std::source_location where, E... e)
+      : op(std::move(o)), fitted(f), made_at(where), parts(std::move(e)...) {}
 
   [[nodiscard]] const topos::shape<rank>& shape() const { return fitted.extents; }
   [[nodiscard]] std::optional<topos::device> device() const { return fitted.place; }
-  void collect(std::vector<buffer>& reads) const { parts.collect(reads); }
+  void collect(std::vector<buffer>& reads) const {
+    parts.each([&](const auto& e) { e.collect(reads); });
+  }
   template <class Layouts>
   void leaves(Layouts& layouts) const {
-    parts.leaves(layouts);
+    parts.each([&](const auto& e) { e.leaves(layouts); });
   }
-  void traffic(std::vector<memory_read>& all) const { parts.traffic(all); }
+  void traffic(std::vector<memory_read>& all) const {
+    parts.each([&](const auto& e) { e.traffic(all); });
+  }
   template <std::size_t N>
   [[nodiscard]] auto rows(const walk<N>& w) const {
     return parts.rows(op, w);
@@ -217,7 +222,7 @@ struct [[nodiscard]] operation_node : lazy, located_operators<operation_node<Op,
   /// The view of an operation is the operation on views.
   template <std::size_t N, class View>
   [[nodiscard]] auto viewed(const topos::shape<N>& whole, const View& view) const {
-    return parts.viewed(op, fitted.place, whole, view);
+    return parts.viewed(op, fitted.place, made_at, whole, view);
   }
 };
 

@@ -104,6 +104,12 @@ template <class Function, detail::argument X, detail::argument Y>
   return detail::make_node<std::decay_t<const Function&>>(
       "map", where, function, detail::argument_node(x), detail::argument_node(y));
 }
+template <class Function, operand X>
+[[nodiscard]] auto map(const Function& function, const X& x,
+                       std::source_location where = std::source_location::current()) {
+  return detail::make_node<std::decay_t<const Function&>>("map", where, function,
+                                                          detail::argument_node(x));
+}
 template <class Function, detail::argument... X>
   requires(operand<X> || ...)
 [[nodiscard]] auto map(const Function& function, const X&... x) {

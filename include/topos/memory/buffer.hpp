@@ -76,9 +76,17 @@ class buffer {
     return static_cast<long>(owners_in(now) + held_in(now));
   }
 
+  /// True if memory that may be written has so many owners, of which this is one.
+  [[nodiscard]] bool has_owners(std::size_t count) const noexcept {
+    return block_ != nullptr && owners_in(references()) == count && !block_->read_only;
+  }
+
   /// True if this is the only owner of memory that may be written.
-  [[nodiscard]] bool is_unique() const noexcept {
-    return owners_in(references()) == 1 && !block_->read_only;
+  [[nodiscard]] bool is_unique() const noexcept { return has_owners(1); }
+
+  /// True if the memory is topos' own: no other's name leads to it.
+  [[nodiscard]] bool is_own() const noexcept {
+    return block_ != nullptr && block_->pool != nullptr;
   }
 
   /// True while work is queued that needs the memory.

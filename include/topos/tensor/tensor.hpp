@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <concepts>
 #include <limits>
 #include <source_location>
 #include <span>
@@ -14,10 +15,12 @@
 #include <topos/device/default_device.hpp>
 #include <topos/expr/generators.hpp>
 #include <topos/expr/operators.hpp>
+#include <topos/expr/own_memory.hpp>
 #include <topos/expr/reshape.hpp>
 #include <topos/expr/slice.hpp>
 #include <topos/kernels/map.hpp>
 #include <topos/tensor/kept_span.hpp>
+#include <type_traits>
 #include <utility>
 
 namespace topos {
@@ -72,6 +75,24 @@ class tensor : detail::located_operators<tensor<T, Rank>> {
     return *this;
   }
   ~tensor() = default;
+
+  /// Enqueues one fused kernel that computes an expression, and returns at once. It is computed in
+  /// place, `y = y + x`, where it is not a name's, nobody else holds this memory, and each element
+  /// of it is read only where it is written.
+  template <class E>
+    requires(expression<std::remove_cvref_t<E>>&& std::same_as<
+                 typename std::remove_cvref_t<E>::value_type, T>&& std::remove_cvref_t<E>::rank ==
+             Rank)
+  tensor& operator=(E&& e) {
+    const std::source_location where = detail::made_at(e);
+    if constexpr (std::is_rvalue_reference_v<E&&>) {
+      if (is_own_memory_of(e, where)) {
+        detail::map(e, memory_, whole(), where);
+        return *this;
+      }
+    }
+    return *this = tensor(e, where);
+  }
 
   /// A tensor keeps its element type and its number of axes.
   template <operand X>
@@ -301,6 +322,15 @@ class tensor : detail::located_operators<tensor<T, Rank>> {
     }
   }
 
+  // Whether nobody but e, which reads the memory, would see that e is computed into it.
+  template <expression E>
+  [[nodiscard]] bool is_own_memory_of(const E& e, std::source_location where) const {
+    if (!memory_.is_own() || e.shape() != extents_) return false;
+    detail::own_memory of{memory_};
+    of.find(e, whole());
+    return of.leaves != 0 && !of.apart && detail::may_overwrite(memory_, where, of.leaves + 1);
+  }
+
   // `alone`: whether nobody but e held the memory.
   template <expression E>
   tensor& update(bool alone, const E& e, std::source_location where) {
@@ -348,48 +378,8 @@ tensor(const E&) -> tensor<typename E::value_type, E::rank>;
 template <class T, std::size_t Rank, std::size_t Whole>
 tensor(const tensor_slice<T, Rank, Whole>&) -> tensor<T, Rank>;
 
-/// A tensor is computed already, or about to be.
-template <element T, std::size_t Rank>
-[[nodiscard]] tensor<T, Rank> eval(const tensor<T, Rank>& x) {
-  return x;
-}
-
-/// Enqueues one fused kernel that computes an expression, and returns its result at once.
-template <expression E>
-[[nodiscard]] tensor<typename E::value_type, E::rank> eval(
-    const E& e, std::source_location where = std::source_location::current()) {
-  return tensor<typename E::value_type, E::rank>(e, where);
-}
-
-namespace detail {
-
-template <expression E>
-[[nodiscard]] tensor_node<typename E::value_type, E::rank> computed(const E& e,
-                                                                    std::source_location where) {
-  return tensor<typename E::value_type, E::rank>(e, where).node();
-}
-
-}  // namespace detail
-
-/// The tensor that an operand becomes: a slice, a reduction, or a user's.
-template <operand X>
-  requires(!expression<X>)
-[[nodiscard]] auto eval(const X& x, std::source_location where = std::source_location::current()) {
-  using result = tensor<detail::value_of_t<X>, detail::node_t<X>::rank>;
-  if constexpr (std::convertible_to<const X&, result>)
-    return static_cast<result>(x);
-  else
-    return result(x.node(), where);
-}
-
-/// Waits until the contents of tensors are computed; rethrows what one failed with.
-template <element... T, std::size_t... Rank>
-  requires(sizeof...(T) > 0)
-void block_until_ready(const tensor<T, Rank>&... x) {
-  (static_cast<void>(x.block_until_ready()), ...);
-}
-
 }  // namespace topos
 
-// What `slice` returns; it needs all of the above.
+// What `slice` returns, and what expressions become; they need all of the above.
+#include <topos/tensor/evaluation.hpp>
 #include <topos/tensor/tensor_slice.hpp>
