@@ -190,11 +190,10 @@ auto assembled(Function function) {
 /// Every step-th number from memory.
 template <element T>
 auto load_apart(const T* from, index_t step) {
-  constexpr index_t furthest = index_t{1} << 26;
-  if constexpr (has_gather<T>) {
-    if (-furthest < step && step < furthest) return gather(from, step);
-  }
-  return generate<T>([&](index_t i) { return from[i * step]; });
+  return picked_apart(
+      from, step, [&]() __attribute__((always_inline)) {
+        return assembled<T>([&](index_t i) { return from[i * step]; });
+      });
 }
 
 template <class T>

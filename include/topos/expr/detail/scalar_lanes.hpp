@@ -53,9 +53,11 @@ inline void before_calls() {}
 template <class T>
 inline constexpr bool has_masks = false;
 
-/// Whether the machine loads numbers of T that lie apart.
-template <class T>
-inline constexpr bool has_gather = false;
+/// Every step-th number, if numbers so far apart come in whole loads; else what `otherwise` gives.
+template <class T, class Otherwise>
+auto picked_apart(const T* /*from*/, index_t /*step*/, const Otherwise& otherwise) {
+  return otherwise();
+}
 
 /// Copies numbers that lie `step` apart, as many of `count` as come in whole loads: none.
 template <class T>

@@ -3,6 +3,7 @@
 
 /// Lanes of a wider type than the elements that they are loaded from, by AVX2 and AVX-512.
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -69,16 +70,12 @@ inline auto shift_together(const T* from, index_t step) {
 /// The same in the way that takes the least time.
 template <std::size_t Count, class T>
 inline auto load_bytes_apart(const T* from, index_t step) {
-  constexpr index_t furthest = index_t{1} << 26;
-  if constexpr (sizeof(T) == 4 && Count == 8) {
-    if (-furthest < step && step < furthest) {
-      const __m256i places = _mm256_mullo_epi32(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7),
-                                                _mm256_set1_epi32(static_cast<int>(step)));
-      return _mm256_i32gather_epi32(reinterpret_cast<const int*>(from), places, 4);
-    }
-  }
   const auto shifted = [&] { return shift_together<Count>(from, step); };
-  if constexpr (sizeof(T) == 1 && Count == bytes_at_once) {
+  if constexpr (sizeof(T) == 4 && Count == 8) {
+    const auto at = [&](index_t i) { return std::bit_cast<float>(from[i * step]); };
+    return _mm256_castps_si256(
+        _mm256_setr_ps(at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(7)));
+  } else if constexpr (sizeof(T) == 1 && Count == bytes_at_once) {
     const auto pick = [&]<int Step>(std::integral_constant<int, Step>) {
       return every_short<Step>(from);
     };
