@@ -147,6 +147,29 @@ TEST(update, by_what_reads_the_tensor_in_another_order_reads_the_old_one) {
   });
 }
 
+// Whatever shares the rows among threads, and reads them by columns or by steps.
+TEST(update, changes_each_element_once) {
+  on_each_device([](topos::device d) {
+    for (const index_t rows : {3, 33, 64, 130}) {
+      for (const index_t columns : {2, 63, 65, 100, 111, 112, 140}) {
+        const auto count = static_cast<std::size_t>(rows * columns);
+        tensor<int, 2> x = topos::full<int>({rows, columns}, 5, d);
+        const tensor<int, 2> y = topos::full<int>({columns, rows}, 3, d);
+        x += transpose(y);
+        x = x - flip(transpose(y), 1) * 2;
+        ASSERT_EQ(values_of(x), std::vector<int>(count, 2)) << rows << ' ' << columns;
+
+        tensor<int, 2> wide = topos::full<int>({rows, 3 * columns}, 2, d);
+        wide.slice(range{}, range{1, {}, 3}) *= 5;
+        wide.slice(range{}, range{2, {}, 3}) -= transpose(y);
+        std::vector<int> expected;
+        for (std::size_t i = 0; i < count; ++i) expected.insert(expected.end(), {2, 10, -1});
+        ASSERT_EQ(values_of(wide), expected) << rows << ' ' << columns;
+      }
+    }
+  });
+}
+
 TEST(update, by_itself_is_in_place) {
   on_each_device([](topos::device d) {
     tensor<float, 1> x = vector_on<float>(d, {1, 2, 3});

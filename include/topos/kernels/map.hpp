@@ -269,13 +269,16 @@ class map_plan {
       : kernel_{rows_of(target_elements<value_type>{static_cast<value_type*>(out.data())}, target,
                         w),
                 e.rows(w),
-                tiling::of(w, crosses_rows(e, w), past ? streamed_chunk : map_chunk),
+                {},
                 past,
                 {}},
         dense_(w.axes == 1 && kernel_.target.step == 1 && kernel_.rows.row(0).is_dense()) {
     const bool flat = kernel_.target.lies_flat(w.columns());
     kernel_.short_on_host = {out.where(), kernel_.rows, w.rows(), w.columns(),
                              flat ? 0 : sizeof(value_type)};
+    // Rows that are computed together are whole: two tiles with parts of one would both do it.
+    kernel_.tiles = tiling::of(w, crosses_rows(e, w) && !kernel_.short_on_host.any(),
+                               past ? streamed_chunk : map_chunk);
   }
 
   // How far apart elements lie that are better computed together; 0: none are.
