@@ -83,7 +83,8 @@ int ask_for_the_end_on_many_threads() {
   for (int t = 0; t != 4; ++t) {
     threads.emplace_back([&] {
       start.arrive_and_wait();
-      for (int i = 0; i != 50'000; ++i) topos::detail::at_end([&] { ++told; });
+      for (int i = 0; i != 50'000; ++i)
+        topos::detail::at_end(topos::detail::end_of::memory, [&] { ++told; });
     });
   }
   for (std::thread& t : threads) t.join();

@@ -13,6 +13,7 @@
 #include <stop_token>
 #include <thread>
 #include <topos/executor.hpp>
+#include <topos/tensor/enqueue.hpp>
 #include <utility>
 #include <vector>
 
@@ -305,6 +306,49 @@ TEST(endings, are_not_awaited_inside_of_a_model) {
   self = &b;
   EXPECT_EQ(b.submit(4).get(), 8);
   EXPECT_EQ(b.submit(5).get(), 10);  // it is still open
+}
+
+// What a device was lost with.
+struct lost_with : topos::device_lost {
+  explicit lost_with(std::function<void()> f)
+      : device_lost("gone"), at_end(nullptr, [f = std::move(f)](void*) { f(); }) {}
+  std::shared_ptr<void> at_end;
+};
+
+TEST(endings, of_what_a_replica_was_lost_with_may_use_the_executor) {
+  std::atomic<bool> first = true;
+  std::atomic<bool> asked = false;
+  std::function<void()> ask;
+  topos::batcher<int, int> b(
+      [&](std::span<const int> batch) {
+        if (first.exchange(false)) throw lost_with([&] { ask(); });
+        return std::vector<int>(batch.begin(), batch.end());
+      },
+      {.replicas = 2});
+  ask = [&] {
+    static_cast<void>(b.stats());
+    asked = true;
+    asked.notify_all();
+  };
+  EXPECT_EQ(b.submit(1).get(), 1);
+  asked.wait(false);
+}
+
+TEST(endings, are_not_awaited_by_the_thread_that_makes_them) {
+  topos::batcher<int, int> b(
+      [](std::span<const int> batch) { return std::vector<int>(batch.begin(), batch.end()); });
+  topos::tensor<float, 1> y({1}, topos::cpu());
+  bool refused = false;
+  topos::enqueue(topos::cpu(), topos::reads(), topos::writes(y), [&](const auto&, const auto&) {
+    try {
+      static_cast<void>(b.drain());
+    } catch (const topos::error&) {
+      refused = true;
+    }
+  });
+  y.block_until_ready();
+  EXPECT_TRUE(refused);
+  EXPECT_EQ(b.submit(1).get(), 1);
 }
 
 }  // namespace endings_test

@@ -647,4 +647,63 @@ TEST(result_stream, that_may_not_run_twice_fails_by_requests) {
   EXPECT_EQ(b.stats().failed, 2U);
 }
 
+TEST(result_stream, throws_each_failure_where_nothing_else_came_of_a_request) {
+  const auto fail = [](int item) { return std::domain_error(std::to_string(item)); };
+  const auto failures = [](auto& b) {
+    std::vector<std::string> all;
+    for (auto results = b.map(std::vector{-1, -2}, {.request_size = 2});;) {
+      try {
+        for (const int result : results) all.push_back("result " + std::to_string(result));
+        return all;
+      } catch (const std::domain_error& e) {
+        all.emplace_back(e.what());
+      }
+    }
+  };
+  const auto throws = [&](std::span<const int> batch) -> std::vector<int> {
+    throw fail(batch.front());
+  };
+  const std::vector<std::string> each{"-1", "-2"};
+  batcher outcomes([&](std::span<const int> batch) {
+    std::vector<topos::outcome<int>> made;
+    for (const int item : batch) made.push_back(topos::outcome<int>::failed(fail(item)));
+    return made;
+  });
+  EXPECT_EQ(failures(outcomes), each);
+  batcher idempotent(throws, {.idempotent = true});
+  EXPECT_EQ(failures(idempotent), each);
+  batcher in_parts(throws, {.max_batch_cost = 1});
+  EXPECT_EQ(failures(in_parts), each);
+  batcher whole(throws);
+  EXPECT_EQ(failures(whole), std::vector<std::string>{"-1"});
+}
+
+TEST(result_stream, fails_the_item_alone_whose_own_device_was_lost) {
+  batcher b(
+      [](std::span<const int> batch) {
+        std::vector<topos::outcome<int>> made;
+        for (const int item : batch) {
+          if (item < 0)
+            made.push_back(topos::outcome<int>::failed(topos::device_lost("the item's own")));
+          else
+            made.emplace_back(item);
+        }
+        return made;
+      },
+      {.replicas = 2});
+  std::vector<int> made;
+  int lost = 0;
+  for (auto results = b.map(std::vector{-1, 2, 3});;) {
+    try {
+      for (const int result : results) made.push_back(result);
+      break;
+    } catch (const topos::device_lost&) {
+      ++lost;
+    }
+  }
+  EXPECT_EQ(made, (std::vector{2, 3}));
+  EXPECT_EQ(lost, 1);
+  EXPECT_EQ(b.submit(4).get(), 4);
+}
+
 }  // namespace result_stream_test

@@ -14,6 +14,8 @@
 #include <span>
 #include <thread>
 #include <topos/executor/batcher.hpp>
+#include <topos/tensor/creation.hpp>
+#include <topos/tensor/placement.hpp>
 #include <vector>
 
 #include "../support/death_test.hpp"
@@ -164,7 +166,7 @@ int end_while_results_are_followed() {
       }));
     }
   }
-  topos::detail::at_end([&] {
+  topos::detail::at_end(topos::detail::end_of::callbacks, [&] {
     ends = true;
     ends.notify_all();
   });
@@ -172,7 +174,74 @@ int end_while_results_are_followed() {
   return called == functions ? 0 : 1;
 }
 
+// Futures in a child: nobody is there who would make a result, or call a function.
+template <class Use>
+bool is_refused_in_a_child(Use use) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(10);  // which ends it
+    try {
+      use();
+      ::_exit(1);
+    } catch (const topos::runtime_not_started&) {
+      ::_exit(0);
+    }
+  }
+  int status = 0;
+  return ::waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+int use_the_parents_futures() {
+  gate hold;
+  topos::batcher<int, int> b(
+      [&](std::span<const int> batch) {
+        if (batch.front() == 2) hold.pass();
+        return twice(batch);
+      },
+      {.max_batch_size = 1});
+  b.submit(1).then([](int) {}).get();  // there are threads for functions
+  auto ready = b.submit(1);
+  ready.wait();
+  auto pending = b.submit(2);
+  hold.await(1);
+  const bool refused =
+      is_refused_in_a_child([&] { pending.get(); }) &&
+      is_refused_in_a_child([&] { static_cast<void>(pending.wait_for(std::chrono::hours(1))); }) &&
+      is_refused_in_a_child([&] { static_cast<void>(std::move(ready).then([](int) {})); });
+  hold.open();
+  return refused ? 0 : 1;
+}
+
+// The function was asked for before anything was computed, and computes at the end.
+int compute_in_functions_at_the_end() {
+  std::atomic<bool> ends{false};
+  std::atomic<bool> computed{false};
+  {
+    topos::batcher<int, int> b(twice);
+    static_cast<void>(b.submit(1).then([&](int) {
+      ends.wait(false);
+      const auto x = topos::eval(topos::full<float>({100'000}, 1.0f, topos::cpu()) + 1.0f);
+      computed = x.host()[7] == 2;
+    }));
+  }
+  topos::eval(topos::full<float>({100'000}, 1.0f, topos::cpu()) + 1.0f).block_until_ready();
+  topos::detail::at_end(topos::detail::end_of::callbacks, [&] {
+    ends = true;
+    ends.notify_all();
+  });
+  Kokkos::finalize();
+  return computed ? 0 : 1;
+}
+
 using shutdown_death = support::death_test;
+
+TEST_F(shutdown_death, futures_in_a_forked_child_do_not_hang) {
+  EXPECT_EXIT(std::_Exit(use_the_parents_futures()), testing::ExitedWithCode(0), "");
+}
+
+TEST_F(shutdown_death, functions_of_results_may_compute_at_the_runtimes_end) {
+  EXPECT_EXIT(std::_Exit(compute_in_functions_at_the_end()), testing::ExitedWithCode(0), "");
+}
 
 TEST_F(shutdown_death, functions_of_results_are_called_before_the_runtimes_end) {
   EXPECT_EXIT(std::_Exit(end_while_results_are_followed()), testing::ExitedWithCode(0), "");

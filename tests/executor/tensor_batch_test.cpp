@@ -311,4 +311,18 @@ TEST(tensor_batch, an_item_whose_part_has_failed_fails_by_itself) {
   EXPECT_THROW(bad.get(), std::domain_error);
 }
 
+TEST(tensor_batch, of_several_shapes_fails_the_items_alone_whose_shape_is_at_fault) {
+  topos::batcher<row, row> b(
+      [](const rows& x) {
+        return x.shape()[1] == 2 ? rows({7, 1}, topos::cpu()) : rows(x + 1.0f);
+      },
+      {.devices = {topos::cpu()}, .idempotent = true, .hold_until = 3});
+  auto one = b.submit(values({1, 2, 3}));
+  auto bad = b.submit(values({1, 2}));
+  auto other = b.submit(values({4, 5, 6}));
+  EXPECT_EQ(content(one.get()), (std::vector<float>{2, 3, 4}));
+  EXPECT_THROW(bad.get(), topos::shape_mismatch);
+  EXPECT_EQ(content(other.get()), (std::vector<float>{5, 6, 7}));
+}
+
 }  // namespace tensor_batch_test

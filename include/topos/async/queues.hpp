@@ -228,7 +228,7 @@ class queues {
   // For a queue of topos' own, whose numbers begin at 1: one that tensors have tickets of would
   // have them wait.
   std::size_t new_slot() {
-    if (slots_.empty()) at_end([this] { end(); });
+    if (slots_.empty()) at_end(end_of::queues, [this] { end(); });
     if (slots_.size() == ticket::most_queues) throw not_supported("too many queues");
     slots_.emplace_back();
     return slots_.size() - 1;

@@ -24,6 +24,7 @@ struct concat_parts {
   [[nodiscard]] std::string operator()(const Parts&... parts) const {
     std::ostringstream stream;
     stream.imbue(std::locale::classic());
+    stream.exceptions(std::ios::badbit);  // no memory is told as such
     (stream << ... << parts);
     return std::move(stream).str();
   }

@@ -5,7 +5,9 @@
 
 #include <pthread.h>
 
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdlib>
 #include <functional>
 #include <mutex>
@@ -15,6 +17,7 @@
 #include <topos/core/error.hpp>
 #include <topos/core/visibility.hpp>
 #include <utility>
+#include <vector>
 
 namespace topos {
 
@@ -93,12 +96,47 @@ inline void require_unforked(std::source_location where = std::source_location::
       where);
 }
 
-/// Has Kokkos call `hook` when it ends, before those that asked for it earlier. May be called from
-/// any thread, which Kokkos' own function may not.
-TOPOS_SHARED inline void at_end(std::function<void()> hook) {
-  static std::mutex mutex;
-  const std::lock_guard lock(mutex);
-  Kokkos::push_finalize_hook(std::move(hook));
+/// What ends with Kokkos, in this order: functions that are to be called compute, and what is
+/// computed needs memory.
+enum class end_of { callbacks, queues, memory };
+
+/// What is to be called when Kokkos ends.
+class end_hooks {
+ public:
+  [[nodiscard]] TOPOS_SHARED static end_hooks& all() {
+    static end_hooks& hooks = *new end_hooks;  // never destroyed: Kokkos may end after main
+    return hooks;
+  }
+
+  void add(end_of what, std::function<void()> hook) {
+    const std::lock_guard lock(mutex_);
+    hooks_[static_cast<std::size_t>(what)].push_back(std::move(hook));
+    if (!std::exchange(pushed_, true)) Kokkos::push_finalize_hook([this] { run(); });
+  }
+
+ private:
+  // A hook may make what asks for its own end.
+  void run() {
+    std::unique_lock lock(mutex_);
+    for (std::vector<std::function<void()>>& hooks : hooks_) {
+      while (!hooks.empty()) {
+        const std::function<void()> last = std::move(hooks.back());
+        hooks.pop_back();
+        lock.unlock();
+        last();
+        lock.lock();
+      }
+    }
+  }
+
+  std::mutex mutex_;
+  std::array<std::vector<std::function<void()>>, 3> hooks_;
+  bool pushed_ = false;
+};
+
+/// Has `hook` called when Kokkos ends, from any thread: of the same kind the last one first.
+inline void at_end(end_of what, std::function<void()> hook) {
+  end_hooks::all().add(what, std::move(hook));
 }
 
 [[noreturn]] inline void throw_ended(std::source_location where = std::source_location::current()) {

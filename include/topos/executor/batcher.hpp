@@ -35,7 +35,7 @@ concept batch_callable = std::move_constructible<F> &&
 
 /// Gathers items into batches and runs a callable on them, on threads of its own. All its members
 /// may be called from several threads at once, and from inside the callable too, but that an item
-/// for which there is no room is refused there, whatever the options say.
+/// for which there will be no room before the callable returns is refused there.
 ///
 /// The callable is shared by all replicas: with more than one it is called from several threads at
 /// once. While it runs, new tensors of its thread go to its replica's device, which is
@@ -98,8 +98,9 @@ class batcher : public detail::executor_core {
   batcher& operator=(const batcher&) = delete;
 
   /// Queues one item, to share its batch with whoever else comes. Where the queue is full it
-  /// blocks, unless the options say otherwise. Throws `rejected` once the executor shuts down;
-  /// all else that goes wrong comes out of the future.
+  /// blocks, unless the options say otherwise. Throws `rejected` once the executor shuts down, what
+  /// the last replica was lost with, and `topos::error` where it would block a thread that must not
+  /// wait, as in queued work; all else that goes wrong comes out of the future.
   future<Out> submit(In item, submit_options<Parameters> options = {}) {
     return queue_->submit(std::move(item), std::move(options));
   }

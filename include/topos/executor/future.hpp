@@ -70,6 +70,7 @@ class chained final : public future_state<Out>, public relay {
 
   // Runs it now or when the result is there; kept alive until then.
   static std::shared_ptr<chained> start(const std::shared_ptr<future_state<T>>& from, F function) {
+    require_unforked();
     const auto made = std::make_shared<chained>(from, std::move(function));
     made->self_ = made;
     if (!from->then(*made)) callback_threads::all().post(*made);
@@ -300,6 +301,7 @@ class [[nodiscard]] future {
   };
   awaiter operator co_await() && {
     static_cast<void>(state(std::source_location::current()));
+    detail::require_unforked();
     return awaiter(std::exchange(state_, nullptr));
   }
 

@@ -86,7 +86,9 @@ struct submit_options {
   time_source::time_point deadline = time_source::time_point::max();
   /// See `executor_options::priority_levels`; beyond the last level it is held within.
   std::size_t priority = 0;
-  /// What the batch function is called with; only items with equal ones share a batch.
+  /// What the batch function is called with; only items with equal ones share a batch. Their == is
+  /// called under the executor's lock: it must not wait, not for a tensor either, nor use
+  /// executors.
   Parameters parameters{};
   /// Withdraws the item when it is asked to stop.
   std::stop_token stop{};

@@ -205,13 +205,13 @@ class pools {
     const auto found = others_.find(d);
     if (found != others_.end()) return found->second;
     pool& made = others_.try_emplace(d, d).first->second;
-    at_end([&made] { made.close(); });
+    at_end(end_of::memory, [&made] { made.close(); });
     return made;
   }
 
  private:
   pools() {
-    at_end([this] { host_.close(); });
+    at_end(end_of::memory, [this] { host_.close(); });
     backend::gpu_room() = [](int gpu) { all().of(device(device_kind::cuda, gpu)).empty_cache(); };
     // A child finds them whole and open: what other threads are at then is not there to end.
     ::pthread_atfork([] { all().lock(); }, [] { all().unlock(); }, [] { all().unlock(); });

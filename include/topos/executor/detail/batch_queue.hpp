@@ -13,6 +13,7 @@
 #include <stop_token>
 #include <string>
 #include <topos/core/error.hpp>
+#include <topos/executor/detail/doomed_entries.hpp>
 #include <topos/executor/detail/entry_list.hpp>
 #include <topos/executor/detail/recycler.hpp>
 #include <topos/executor/detail/request_parts.hpp>
@@ -98,8 +99,13 @@ class batch_queue : public work_lane,
           reserved = reserved_ = made->items.size();
         return false;
       };
-      schedule_->admit(lock, room);
-      reserved_ -= reserved;
+      try {
+        schedule_->admit(lock, room);
+        reserved_ -= reserved;
+      } catch (...) {
+        reserved_ -= reserved;
+        throw;
+      }
       made->enqueued = schedule_->time().now();
       requests_.push_back(made);
       requested_ += made->items.size();
@@ -174,16 +180,16 @@ class batch_queue : public work_lane,
     return line_.due(draining || !requests_.empty());  // what passes a request does not delay it
   }
 
-  [[nodiscard]] std::unique_ptr<doomed_work> take_all(
-      bool as_cancelled, std::vector<std::stop_source>& running) override {
-    auto all = std::make_unique<doomed>();
+  [[nodiscard]] std::unique_ptr<doomed_work> take_all(bool as_cancelled) override {
+    auto all = spare_ ? std::move(spare_) : std::make_unique<doomed>(batches_.size());
     (as_cancelled ? statistics_.cancelled : statistics_.failed) += waiting();
     for (std::size_t i = 0; i < requests_.size(); ++i) requests_[i]->at = phase::ended;
     all->requests = std::exchange(requests_, {});
     requested_ = 0;
     while (entry_ptr first = line_.pop_least(all->over)) all->entries.push_back(std::move(first));
     for (running_batch& each : batches_) {
-      running.push_back(each.stop);
+      if (!as_cancelled) break;
+      all->running.push_back(each.stop);
       each.asked_to_stop = true;
     }
     return all;
@@ -207,16 +213,7 @@ class batch_queue : public work_lane,
 
   using list = entry_list<entry>;
 
-  // What waited when all of it was taken.
-  struct doomed final : doomed_work {
-    void end(const std::exception_ptr& failure) noexcept override {
-      while (!requests.empty()) requests.pop_front()->end_unstarted(failure);
-      while (const entry_ptr e = entries.pop_front()) end_unstarted(*e, failure);
-    }
-    ring<request_ptr> requests;
-    list entries;
-    list over;
-  };
+  using doomed = doomed_entries<entry, request<In, Out>>;
 
   // What is left to do when an item has ended without a batch, and the lock is released.
   struct ending {
@@ -394,6 +391,7 @@ class batch_queue : public work_lane,
   std::size_t running_ = 0;
   statistics statistics_;
   std::vector<running_batch> batches_;  // by slot
+  std::unique_ptr<doomed> spare_ = std::make_unique<doomed>(batches_.size());
 };
 
 }  // namespace topos::detail

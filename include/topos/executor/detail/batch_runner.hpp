@@ -199,11 +199,13 @@ class batch_runner final : public batch_caller<In, Out, Parameters> {
     std::vector<Out> values;
     std::size_t failed = count;
     std::size_t stopped = 0;
+    bool is_lost = false;
     try {
       request_results<Out> made;  // ends here: exceptions end with those who look at them
       failure = with.in_parts() ? fulfil_parts(with, slot, made)
                                 : fulfil(with, slot, what->items, made, std::move(failure));
-      if (!failure) {
+      is_lost = failure != nullptr;
+      if (!is_lost) {
         failed = made.failed();
         stopped = made.cancelled();
         failure = made.failure();
@@ -214,7 +216,6 @@ class batch_runner final : public batch_caller<In, Out, Parameters> {
       failure = std::current_exception();
     }
     with.made = {};
-    const bool is_lost = failure && kind_of(failure) == failure_kind::lost;
     lock_quickly(lock);
     batches_[slot].stop = std::stop_source(std::nostopstate);
     if (is_lost && !batches_[slot].asked_to_stop && put_back(what)) {

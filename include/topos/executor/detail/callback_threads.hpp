@@ -49,7 +49,7 @@ class callback_threads {
   }
 
   callback_threads() {
-    at_end([this] {
+    at_end(end_of::callbacks, [this] {
       if (!forked()) finish();
     });
   }

@@ -24,11 +24,12 @@ class executor_core {
  public:
   /// Takes no more work, starts what waits at once, without waiting for full batches, and blocks
   /// until all has ended; says whether it had by the deadline, by the executor's time. Throws
-  /// `topos::error` inside a model, and does nothing there.
+  /// `topos::error` inside a model and on a thread that must not wait, and does nothing there.
   [[nodiscard]] bool drain(time_source::time_point deadline = time_source::time_point::max()) {
     require_unforked();
     if (schedule_->serves_here())
       throw error("executor: a model that waits for all work waits for itself");
+    require_may_wait();
     schedule_->stop();
     return schedule_->wait_idle(deadline);
   }

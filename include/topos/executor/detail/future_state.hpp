@@ -78,6 +78,7 @@ class future_state : public withdrawable {
   template <class Rep, class Period>
   bool wait_for(std::chrono::duration<Rep, Period> time) const {
     if (is_ready()) return true;
+    require_unforked();
     parking_place& place = parking_place::of(this);
     auto lock = place.lock();
     if (!mark_awaited()) return true;
@@ -146,6 +147,10 @@ class future_state : public withdrawable {
 
   void wait(waiting_here::may refuse) const {
     if (is_ready()) return;
+    if (forked()) {  // who would make it is not here
+      if (refuse == waiting_here::may::not_refuse) return;
+      require_unforked();
+    }
     const checked_wait waits(*this, refuse);
     thread_local spinner spin(spinner::for_another_thread);
     if (spin([&] { return is_ready(); })) return;

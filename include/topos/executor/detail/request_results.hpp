@@ -34,6 +34,7 @@ class request_results {
 
   /// Of the next `count` items one failure.
   void fail(const std::exception_ptr& failure, std::size_t count) {
+    if (values_.empty() && outcomes_.empty()) together_ = count;
     for (; count > 0; --count) add_failure(failure);
   }
 
@@ -52,7 +53,7 @@ class request_results {
   /// All, where none has failed; else what came of each item, or nothing where none fared better.
   [[nodiscard]] std::vector<Out> values() && { return std::move(values_); }
   [[nodiscard]] std::vector<outcome<Out>> outcomes() && {
-    return failed_ == outcomes_.size() ? std::vector<outcome<Out>>() : std::move(outcomes_);
+    return together_ == outcomes_.size() ? std::vector<outcome<Out>>() : std::move(outcomes_);
   }
 
  private:
@@ -77,6 +78,7 @@ class request_results {
   std::exception_ptr failure_;
   std::size_t failed_ = 0;
   std::size_t cancelled_ = 0;
+  std::size_t together_ = 0;  // the first, that have one failure
 };
 
 }  // namespace topos::detail

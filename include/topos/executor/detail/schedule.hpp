@@ -16,6 +16,7 @@
 #include <string>
 #include <topos/core/error.hpp>
 #include <topos/core/spinner.hpp>
+#include <topos/executor/detail/callback_threads.hpp>
 #include <topos/executor/detail/deadline_clock.hpp>
 #include <topos/executor/detail/future_state.hpp>
 #include <topos/executor/detail/quick_lock.hpp>
@@ -37,7 +38,10 @@ class schedule final : public result_maker {
   using time_point = time_source::time_point;
 
   schedule(const time_source& time, std::size_t replicas)
-      : time_(time), clock_(time, mutex_), replicas_(replicas) {}
+      : time_(time), clock_(time, mutex_), replicas_(replicas) {
+    static_cast<void>(waiting_threads::all());  // made here, where that may throw
+    static_cast<void>(callback_threads::all());
+  }
 
   [[nodiscard]] const time_source& time() const noexcept { return time_; }
   [[nodiscard]] std::unique_lock<std::mutex> lock() { return locked_quickly(mutex_); }
@@ -104,11 +108,10 @@ class schedule final : public result_maker {
   [[nodiscard]] std::size_t threads() const noexcept override { return replicas_.load(); }
   void fail_what_waits() noexcept override {
     std::unique_lock guard = lock();
-    std::vector<std::stop_source> nothing_runs;
     fail_all(guard,
              std::make_exception_ptr(error("executor: all replicas wait inside of their models for "
                                            "one another's work, and none is left to run it")),
-             false, nothing_runs);
+             false);
   }
 
   /// Blocks a producer until `has_room()`, or until its own time is over or it is asked to stop;
@@ -123,12 +126,21 @@ class schedule final : public result_maker {
     if (blocks()) {
       require_may_wait();
       ++blocked_;
-      std::string refusal;
-      do {
-        refusal = sleep_blocked(lock, blocks, until, stop);
-      } while (refusal.empty() && blocks());
       // The last thing that a blocked producer needs of this object is its lock: see stop().
-      if (--blocked_ == 0 && stopping_) unblocked_.notify_all();
+      const auto leave = [&] {
+        if (!lock.owns_lock()) lock.lock();
+        if (--blocked_ == 0 && stopping_) unblocked_.notify_all();
+      };
+      std::string refusal;
+      try {
+        do {
+          refusal = sleep_blocked(lock, blocks, until, stop);
+        } while (refusal.empty() && blocks());
+      } catch (...) {
+        leave();
+        throw;
+      }
+      leave();
       if (!refusal.empty()) throw rejected("executor: the queue is full, and " + refusal);
     }
     require_open();
@@ -144,6 +156,8 @@ class schedule final : public result_maker {
   void serve(std::size_t replica) {
     const works_here served(*this, replica);
     spinner spin(spinner::for_another_thread);
+    std::exception_ptr lost;  // ends when the lock is released
+    std::exception_ptr lost_before;
     std::unique_lock lock(mutex_);
     std::size_t slot = slots::first_of(replica);  // that is free
     work_lane* in_flight = nullptr;               // whose batch is in the other one
@@ -160,21 +174,21 @@ class schedule final : public result_maker {
       // What has come of a batch does not wait for one that this thread computes itself.
       if (is_due && (in_flight == nullptr || next->flew_)) {
         virtual_time_ = next->used_;
-        const work_lane::ran ran = next->run(lock, stopping_, slot);
+        work_lane::ran ran = next->run(lock, stopping_, slot);
         next->used_ += std::max(ran.cost, 1.0);  // what costs nothing takes its turns, too
         next->flew_ = ran.in_flight;
         work_ended();
-        std::exception_ptr lost = in_flight != nullptr ? land() : nullptr;
+        if (in_flight != nullptr) lost = land();
         if (ran.in_flight) {
           in_flight = next;
           slot = slots::other_of(slot);
-          if (lost) static_cast<void>(land());
+          if (lost) lost_before = land();
         }
-        if (ran.lost) lost = ran.lost;
+        if (ran.lost) (lost ? lost_before : lost) = std::move(ran.lost);
         if (lost) return lose(lock, lost);
       } else if (in_flight != nullptr &&
                  (is_due || stopping_ || in_flight->has_landed(slots::other_of(slot)))) {
-        if (const std::exception_ptr lost = land()) return lose(lock, lost);
+        if ((lost = land())) return lose(lock, lost);
       } else if (stopping_) {
         if (all_idle()) return;
         work_.wait(lock);  // what another one runs may come back, should that be lost
@@ -209,13 +223,11 @@ class schedule final : public result_maker {
   /// As `stop`, but ends all that waits, as cancelled, with an exception, before any of it starts,
   /// and asks what runs to stop.
   void abort(const std::exception_ptr& failure) noexcept {
-    std::vector<std::stop_source> running;
     {
       std::unique_lock lock(mutex_);
       stopping_ = true;
-      fail_all(lock, failure, true, running);
+      fail_all(lock, failure, true);
     }
-    for (std::stop_source& each : running) each.request_stop();
     stop();
   }
 
@@ -345,21 +357,21 @@ class schedule final : public result_maker {
       return;
     }
     lost_ = failure;
-    std::vector<std::stop_source> nothing_runs;
-    fail_all(lock, failure, false, nothing_runs);
+    fail_all(lock, failure, false);
   }
 
-  // Ends all that waits. It is taken out of all lanes before the lock is released, or a replica
-  // would start some of it meanwhile.
+  // Ends all that waits; as cancelled, asks what runs to stop. It is taken out of all lanes before
+  // the lock is released, or a replica would start some of it meanwhile.
   void fail_all(std::unique_lock<std::mutex>& lock, const std::exception_ptr& failure,
-                bool as_cancelled, std::vector<std::stop_source>& running) noexcept {
-    std::vector<std::unique_ptr<doomed_work>> doomed;
-    for (work_lane* each : lanes_) doomed.push_back(each->take_all(as_cancelled, running));
+                bool as_cancelled) noexcept {
+    doomed_lanes doomed;
+    for (work_lane* each : lanes_) doomed.add(each->take_all(as_cancelled));
     will_end();
     room_came();
     lock.unlock();
-    for (auto& each : std::exchange(doomed, {})) each->end(failure);
+    doomed.end(failure);
     has_ended();
+    doomed.close();
     lock.lock();
   }
 

@@ -14,6 +14,7 @@
 #include <optional>
 #include <source_location>
 #include <span>
+#include <string>
 #include <topos/async/event.hpp>
 #include <topos/core/error.hpp>
 #include <topos/device/default_device.hpp>
@@ -159,8 +160,8 @@ template <class Out>
 class rows_in_flight final : public flight<Out> {
  public:
   /// Calls `f(gathered)` for the items of each shape by themselves, and does not wait for what it
-  /// computes. Throws `shape_mismatch` where that does not have a row for each. An item whose own
-  /// computation has failed fails by itself.
+  /// computes. Throws `shape_mismatch` where that does not have a row for each: of several shapes
+  /// as what may be one's fault alone. An item whose own computation has failed fails by itself.
   template <class In, class F>
   rows_in_flight(F f, std::span<const In> batch) {
     std::vector<std::size_t> left;
@@ -184,8 +185,11 @@ class rows_in_flight final : public flight<Out> {
       const batch_tensor<Out> computed(f(gather_batch(items, default_device::current())));
       const auto check = [&](const auto& part) {
         if (part.shape()[0] == static_cast<index_t>(alike.size())) return;
-        throw misshapen(concat("a batch of ", alike.size(), " items came back as a tensor of ",
-                               to_string(part.shape()), "; it must have a row for each"));
+        const std::string why =
+            concat("a batch of ", alike.size(), " items came back as a tensor of ",
+                   to_string(part.shape()), "; it must have a row for each");
+        if (alike.size() == batch.size()) throw misshapen(why);
+        throw shape_mismatch(why);
       };
       with_parts(computed, [&](const auto&... part) { (check(part), ...); });
       parts_.push_back({std::move(alike), on_cpu(computed)});

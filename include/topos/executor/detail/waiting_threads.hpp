@@ -94,7 +94,13 @@ class waiting_threads {
   [[nodiscard]] std::size_t begin(const waiting_thread& one) {
     const std::lock_guard guard(mutex_);
     waiting_.push_back(&one);
-    const std::vector<result_maker*> stuck = those_stuck();
+    std::vector<result_maker*> stuck;
+    try {
+      stuck = those_stuck();
+    } catch (...) {
+      waiting_.pop_back();
+      throw;
+    }
     if (std::find(stuck.begin(), stuck.end(), one.maker) == stuck.end()) return 0;
     waiting_.pop_back();
     return stuck.size();

@@ -10,6 +10,7 @@
 #include <optional>
 #include <stop_token>
 #include <topos/executor/time_source.hpp>
+#include <utility>
 #include <vector>
 
 namespace topos::detail {
@@ -24,6 +25,31 @@ class doomed_work {
 
   /// Ends it with an exception. The schedule's lock is not held.
   virtual void end(const std::exception_ptr& failure) noexcept = 0;
+
+  std::vector<std::stop_source> running;  // of batches that are to stop
+  std::unique_ptr<doomed_work> next;      // of another lane
+};
+
+/// That of all lanes, kept without memory of its own.
+class doomed_lanes {
+ public:
+  void add(std::unique_ptr<doomed_work> one) noexcept {
+    one->next = std::exchange(first_, nullptr);
+    first_ = std::move(one);
+  }
+  void end(const std::exception_ptr& failure) noexcept {
+    for (doomed_work* each = first_.get(); each != nullptr; each = each->next.get())
+      each->end(failure);
+  }
+  /// Asks what runs to stop, and lets go of all.
+  void close() noexcept {
+    for (doomed_work* each = first_.get(); each != nullptr; each = each->next.get())
+      for (std::stop_source& one : each->running) one.request_stop();
+    first_.reset();
+  }
+
+ private:
+  std::unique_ptr<doomed_work> first_;
 };
 
 /// One endpoint's waiting work, as the replicas see it: without its types.
@@ -59,10 +85,9 @@ class work_lane {
   virtual std::exception_ptr land(std::unique_lock<std::mutex>& lock,
                                   std::size_t slot) noexcept = 0;
 
-  /// Takes out all that waits, and counts it as cancelled or as failed; adds what stops the batches
-  /// that run. The schedule's lock is held.
-  [[nodiscard]] virtual std::unique_ptr<doomed_work> take_all(
-      bool as_cancelled, std::vector<std::stop_source>& running) = 0;
+  /// Takes out all that waits, and counts it as cancelled, where what runs is told to stop, too, or
+  /// as failed. Needs memory only if it was called before. The schedule's lock is held.
+  [[nodiscard]] virtual std::unique_ptr<doomed_work> take_all(bool as_cancelled) = 0;
 
   /// Whether nothing waits or runs. The schedule's lock is held.
   [[nodiscard]] virtual bool idle() const = 0;

@@ -3,6 +3,8 @@
 
 /// Host memory that GPUs copy from and to by themselves.
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <map>
@@ -41,11 +43,14 @@ class pinned_memory {
 
  private:
   pinned_memory() {
-    at_end([this] {
+    at_end(end_of::memory, [this] {
       const std::lock_guard lock(mutex_);
       release_cache();
       closed_ = true;
     });
+    // A child may let go of what lies here.
+    ::pthread_atfork([] { all().mutex_.lock(); }, [] { all().mutex_.unlock(); },
+                     [] { all().mutex_.unlock(); });
   }
 
   void* take(int gpu, std::size_t size) {
