@@ -3,6 +3,7 @@
 /// Views and tensors share memory, and Views are kept as long as tensors read them.
 
 #include <topos/io/kokkos_view.hpp>
+#include <topos/io/mdspan.hpp>
 
 #include <gtest/gtest.h>
 

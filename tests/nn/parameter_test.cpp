@@ -44,4 +44,13 @@ TEST(parameter, gives_its_values_until_they_are_taken) {
   EXPECT_THROW(static_cast<void>(p.take()), topos::invalid_argument);
 }
 
+TEST(parameter, takes_values_of_its_shape_and_device_alone) {
+  topos::nn::parameter<1> p({2}, topos::cpu());
+  const std::string shape = support::refusal<topos::shape_mismatch>(
+      [&] { p.set(support::vector_on<float>(topos::cpu(), {1})); });
+  EXPECT_TRUE(support::contains(shape, "(2,)") && support::contains(shape, "(1,)")) << shape;
+  if (topos::num_gpus() == 0) return;
+  EXPECT_THROW(p.set(support::vector_on<float>(topos::gpu(0), {1, 2})), topos::device_mismatch);
+}
+
 }  // namespace parameter_test

@@ -116,6 +116,7 @@ TEST(choice, refuses_weights_that_are_none) {
   };
   EXPECT_THROW((void)choose({1, -1}), topos::invalid_argument);
   EXPECT_THROW((void)choose({1, std::numeric_limits<float>::quiet_NaN()}), topos::invalid_argument);
+  EXPECT_THROW((void)choose({1, std::numeric_limits<float>::infinity()}), topos::invalid_argument);
   EXPECT_THROW((void)choose({0, 0}), topos::invalid_argument);
   EXPECT_EQ(topos::eval(choose({0, 1})).host()[0], 1);
 }
@@ -203,6 +204,18 @@ TYPED_TEST(weighted_choice, takes_each_of_many_that_weigh_little_beside_one) {
     const auto light = std::ranges::count_if(drawn, [](auto i) { return i != 0; });
     EXPECT_NEAR(static_cast<double>(light), 1e5 * 1e5 / (1e5 + (1 << 24)), 100);
   });
+}
+
+// The sum of such weights is infinite, or has few bits.
+TEST(choice, keeps_to_weights_at_the_ends_of_their_type) {
+  const auto of = [](std::vector<float> weights) {
+    return support::values_of(
+        random::weighted_choice(random::key{1}, support::vector_on(topos::cpu(), weights), {200}));
+  };
+  const std::vector<int> halves = of({1, 1});
+  EXPECT_EQ(of({2e38f, 2e38f}), halves);
+  EXPECT_EQ(of({1e-45f, 1e-45f}), halves);
+  EXPECT_EQ(of({0, 1e-45f}), std::vector<int>(200, 1));
 }
 
 }  // namespace choice_test

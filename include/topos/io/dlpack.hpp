@@ -227,7 +227,8 @@ template <element T, std::size_t Rank>
 }
 
 /// Another library's array as a tensor on a device: taken over by `from_dlpack`, which says what is
-/// thrown, and copied where it is on another device.
+/// thrown, and copied where it is on another device. Where that copy is what fails, with
+/// `transfer_forbidden` or `out_of_memory`, the array was taken over, and is given back by then.
 template <element T, std::size_t Rank>
 [[nodiscard]] tensor<T, Rank> device_put(
     dlpack::managed_tensor_versioned* managed, device d,

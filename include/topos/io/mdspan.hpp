@@ -4,6 +4,7 @@
 /// Tensors as mdspans, and mdspans as tensors: std::mdspan where the standard library has it
 /// (C++23), else Kokkos' own.
 
+#include <Kokkos_Core.hpp>
 #include <concepts>
 #include <cstddef>
 #include <memory>
@@ -40,9 +41,11 @@ using mdspan_of = std::span<T>;
 }  // namespace detail
 
 /// A multidimensional span of elements that tensors have, of any layout and accessor: std::mdspan,
-/// Kokkos::mdspan, or another library's of the same interface.
+/// Kokkos::mdspan, or another library's of the same interface; but no Kokkos::View, which may have
+/// them where the host does not read: see io/kokkos_view.hpp.
 template <class M>
-concept mdspan_like = element<std::remove_cv_t<typename M::element_type>> && requires(const M& m) {
+concept mdspan_like = !Kokkos::is_view<M>::value &&
+                      element<std::remove_cv_t<typename M::element_type>> && requires(const M& m) {
   typename M::layout_type;
   { M::rank() } -> std::convertible_to<std::size_t>;
   { m.extent(0) } -> std::convertible_to<index_t>;

@@ -4,6 +4,8 @@
 /// What a module learns: a tensor of a known shape that is there once it is loaded.
 
 #include <optional>
+#include <source_location>
+#include <topos/core/error.hpp>
 #include <topos/tensor/tensor.hpp>
 
 namespace topos::nn {
@@ -27,8 +29,22 @@ class parameter {
     return *value_;
   }
 
-  /// Gives it values.
-  void set(tensor<float, Rank> value) { value_ = std::move(value); }
+  /// Gives it values. Throws `shape_mismatch`, `device_mismatch`.
+  void set(tensor<float, Rank> value,
+           std::source_location where = std::source_location::current()) {
+    if (value.shape() != extents_) {
+      throw shape_mismatch(detail::concat("parameter ", to_string(extents_),
+                                          ": it was given values of ", to_string(value.shape())),
+                           where);
+    }
+    if (value.device() != device_) {
+      throw device_mismatch(
+          detail::concat("parameter ", to_string(extents_), ": it is on ", device_,
+                         ", the values that it was given on ", value.device()),
+          where);
+    }
+    value_ = std::move(value);
+  }
 
   /// Takes the values out, for a module that keeps them in another form.
   [[nodiscard]] tensor<float, Rank> take(

@@ -3,6 +3,8 @@
 
 /// Random choices among numbers and among elements.
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 #include <topos/async/queues.hpp>
 #include <topos/expr/elementwise.hpp>
@@ -88,8 +90,8 @@ template <integer T = std::int32_t, std::size_t Rank>
 
 /// Numbers from 0 up to, not including, that of the elements of p, each chosen for itself with a
 /// probability in proportion to p's. Waits for p, which it reads on the host. Throws
-/// `invalid_argument` if p is empty or has more elements than T has numbers, if any is negative or
-/// NaN, or all are 0.
+/// `invalid_argument` if p is empty or has more elements than T has numbers, if any is negative,
+/// infinite or NaN, or all are 0.
 template <integer T = std::int32_t, operand P, std::size_t Rank>
   requires(std::floating_point<topos::detail::value_of_t<P>>&& topos::detail::node_t<P>::rank == 1)
 [[nodiscard]] tensor<T, Rank> weighted_choice(
@@ -105,13 +107,18 @@ template <integer T = std::int32_t, operand P, std::size_t Rank>
   const tensor<real, 1> here = device_put(weights, cpu(), where);
   std::vector<real> sums;
   sums.reserve(static_cast<std::size_t>(here.size()));
-  double sum = 0;  // of floats as well: small ones still count beside all before them
+  real largest = 0;
   for (const real weight : here.host(where)) {
-    if (!(weight >= 0))
+    if (!(weight >= 0) || std::isinf(weight))
       throw invalid_argument(topos::detail::concat("weighted_choice: a weight is ", weight), where);
-    sums.push_back(static_cast<real>(sum += weight));
+    largest = std::max(largest, weight);
   }
-  if (!(sum > 0)) throw invalid_argument("weighted_choice: all weights are 0", where);
+  if (largest == 0) throw invalid_argument("weighted_choice: all weights are 0", where);
+  // By a power of two, which changes no choice, the largest to about 1: so no sum is infinite.
+  const double scale = std::ldexp(1.0, std::min(-std::ilogb(largest), 1000));
+  double sum = 0;  // of floats as well: small ones still count beside all before them
+  for (const real weight : here.host(where))
+    sums.push_back(static_cast<real>(sum += static_cast<double>(weight) * scale));
   const tensor<real, 1> upto = device_put(sums, d, where);
   // Chosen is the first whose running sum reaches a share of the total.
   using shares = detail::shares_of<real>;
