@@ -55,6 +55,61 @@ TYPED_TEST(lanes, are_folded_in_halves) {
   EXPECT_EQ(lane::fold<width>(ramp<T>().data(), [](T a, T b) { return std::max(a, b); }), n);
 }
 
+// The first of lanes whose others are all `beside`.
+template <class T, class Function>
+T first_of(Function function, T first, T beside) {
+  std::vector<T> values(lane::width<T>, beside);
+  values[0] = first;
+  lane::store(values.data(), function(lane::load(values.data())));
+  return values[0];
+}
+
+// xsimd chooses how to reduce an angle by the largest of a batch.
+TYPED_TEST(lanes, of_a_function_do_not_depend_on_their_neighbours) {
+  using T = TypeParam;
+  constexpr T infinity = std::numeric_limits<T>::infinity();
+  const auto check = [&](const char* name, auto function) {
+    for (int i = -400; i <= 400; ++i) {
+      const T x = static_cast<T>(i) * T(0.0937);
+      const T alone = first_of(function, x, x);
+      for (const T beside : {T(0), T(0.5), T(1.5), T(40), T(190), T(3e4), T(2e6), T(1e30), infinity,
+                             std::numeric_limits<T>::quiet_NaN()}) {
+        ASSERT_EQ(first_of(function, x, beside), alone) << name << ' ' << x << ' ' << beside;
+      }
+    }
+  };
+  check("sin", [](auto x) { return lane::sin(x); });
+  check("cos", [](auto x) { return lane::cos(x); });
+  check("tan", [](auto x) { return lane::tan(x); });
+  check("sinh", [](auto x) { return lane::sinh(x); });
+  check("cosh", [](auto x) { return lane::cosh(x); });
+  check("tanh", [](auto x) { return lane::tanh(x); });
+  check("atan", [](auto x) { return lane::atan(x); });
+}
+
+// Where the quarter turn begins, and beyond what is reduced by lanes.
+TYPED_TEST(lanes, of_angles_are_sines_and_cosines_anywhere) {
+  using T = TypeParam;
+  constexpr auto half_pi = 1.57079632679489661923132169163975144L;
+  const T eps = std::numeric_limits<T>::epsilon();
+  for (const long k : {0L, 1L, 2L, 3L, 100L, 4999L, 41'722L, 600'001L, 20'000'003L, 900'000'001L}) {
+    for (const long double part : {0.0L, 0.25L, 0.5L, 0.75L}) {
+      const auto x = static_cast<T>((static_cast<long double>(k) + part) * half_pi);
+      const auto from = static_cast<long double>(x);
+      const auto near = [&](T got, long double expected) {
+        return std::abs(static_cast<long double>(got) - expected) <= 2 * eps * std::abs(expected);
+      };
+      const auto sine = [](auto v) { return lane::sin(v); };
+      const auto cosine = [](auto v) { return lane::cos(v); };
+      for (const T sign : {T(1), T(-1)}) {
+        EXPECT_TRUE(near(first_of(sine, sign * x, x), sign * std::sin(from))) << x;
+        EXPECT_TRUE(near(first_of(cosine, sign * x, x), std::cos(from))) << x;
+      }
+    }
+  }
+  EXPECT_TRUE(std::signbit(first_of([](auto v) { return lane::sin(v); }, T(-0.0), T(0))));
+}
+
 TYPED_TEST(lanes, exponential_is_finite_up_to_the_largest_number) {
   using T = TypeParam;
   const T edge = std::log(std::numeric_limits<T>::max());

@@ -124,15 +124,11 @@ using xsimd::asinh;
 using xsimd::atan;
 using xsimd::atanh;
 using xsimd::copysign;
-using xsimd::cos;
 using xsimd::cosh;
 using xsimd::max;
 using xsimd::min;
-using xsimd::sin;
-using xsimd::sincos;
 using xsimd::sinh;
 using xsimd::sqrt;
-using xsimd::tan;
 using xsimd::tanh;
 
 namespace detail {

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Sines and their like of lanes. xsimd's own reduce all lanes of a batch in the way that the
+/// largest of them needs, so that the bits of one would depend on its neighbours: here each is
+/// reduced by itself to what they take as it is.
+
+#include <cmath>
+#include <topos/expr/detail/xsimd_lanes.hpp>
+#include <utility>
+
+namespace topos::lane {
+
+namespace detail {
+
+/// Some |x| as turns * pi/2 + rest, where |rest| is at most pi/4, or little more.
+template <class T, class A>
+struct quarter_turns {
+  using B = xsimd::batch<T, A>;
+
+  B turns;
+  B rest;
+  xsimd::batch_bool<T, A> beyond;  // where |x| is too large for it, infinite or NaN
+
+  explicit quarter_turns(const B& x) {
+    const B size = xsimd::abs(x);
+    turns = lane::nearbyint(size * xsimd::constants::twoopi<B>());
+    constexpr bool narrow = sizeof(T) == 4;
+    if constexpr (has_fma) {
+      // pi/2 in parts, each the nearest number to what is left. The first difference is exact.
+      rest = lane::fma(-turns, B(narrow ? T(0x1.921fb6p+0) : T(0x1.921fb54442d18p+0)), size);
+      rest = lane::fma(-turns, B(narrow ? T(-0x1.777a5cp-25) : T(0x1.1a62633145c07p-54)), rest);
+      rest = lane::fma(-turns, B(narrow ? T(-0x1.ee59dap-50) : T(-0x1.f1976b7ed8fbcp-110)), rest);
+      beyond = !(size <= B(narrow ? T(1 << 20) : T(1 << 30)));
+    } else {
+      // In parts so short that their multiples are exact, and what the last difference loses.
+      const B two =
+          size - turns * xsimd::constants::pio2_1<B>() - turns * xsimd::constants::pio2_2<B>();
+      const B third = turns * xsimd::constants::pio2_3<B>();
+      const B sum = two - third;
+      rest = sum - (turns * xsimd::constants::pio2_3t<B>() - ((two - sum) - third));
+      beyond = !(size <= xsimd::constants::mediumpi<B>());
+    }
+    turns = turns - B(T(4)) * lane::floor(turns * B(T(0.25)));
+  }
+
+  [[nodiscard]] auto is_odd() const { return (turns == B(T(1))) | (turns == B(T(3))); }
+  [[nodiscard]] static B sign_where(const xsimd::batch_bool<T, A>& mask) {
+    return xsimd::select(mask, xsimd::constants::signmask<B>(), B(T(0)));
+  }
+};
+
+/// sin of x, and cos, from those of what is left of it.
+template <class B, class Turns>
+B sine(const B& x, const Turns& by, const std::pair<B, B>& of_rest) {
+  using T = typename B::value_type;
+  const B result = xsimd::select(by.is_odd(), of_rest.second, of_rest.first);
+  const B sign = xsimd::bitofsign(x) ^ by.sign_where(by.turns >= B(T(2)));
+  return mended(
+      by.beyond, result ^ sign, [](T v) { return std::sin(v); }, x);
+}
+template <class B, class Turns>
+B cosine(const B& x, const Turns& by, const std::pair<B, B>& of_rest) {
+  using T = typename B::value_type;
+  const B result = xsimd::select(by.is_odd(), of_rest.first, of_rest.second);
+  const B sign = by.sign_where((by.turns == B(T(1))) | (by.turns == B(T(2))));
+  return mended(
+      by.beyond, result ^ sign, [](T v) { return std::cos(v); }, x);
+}
+
+}  // namespace detail
+
+/// sin and cos.
+template <class T, class A>
+std::pair<xsimd::batch<T, A>, xsimd::batch<T, A>> sincos(const xsimd::batch<T, A>& x) {
+  const detail::quarter_turns<T, A> by(x);
+  const auto of_rest = xsimd::sincos(by.rest);
+  return {detail::sine(x, by, of_rest), detail::cosine(x, by, of_rest)};
+}
+template <class T, class A>
+xsimd::batch<T, A> sin(const xsimd::batch<T, A>& x) {
+  const detail::quarter_turns<T, A> by(x);
+  return detail::sine(x, by, xsimd::sincos(by.rest));
+}
+template <class T, class A>
+xsimd::batch<T, A> cos(const xsimd::batch<T, A>& x) {
+  const detail::quarter_turns<T, A> by(x);
+  return detail::cosine(x, by, xsimd::sincos(by.rest));
+}
+template <class T, class A>
+xsimd::batch<T, A> tan(const xsimd::batch<T, A>& x) {
+  using B = xsimd::batch<T, A>;
+  const detail::quarter_turns<T, A> by(x);
+  const B tangent = xsimd::tan(by.rest);
+  const B result = xsimd::select(by.is_odd(), B(T(-1)) / tangent, tangent);
+  return detail::mended(
+      by.beyond, result ^ xsimd::bitofsign(x), [](T v) { return std::tan(v); }, x);
+}
+
+}  // namespace topos::lane
