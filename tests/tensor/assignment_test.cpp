@@ -63,6 +63,20 @@ TEST(assignment, of_what_reads_the_tensor_where_it_is_written_is_in_place) {
   });
 }
 
+// Whose temporaries are there until the end of the line.
+TEST(assignment, of_an_expression_of_expressions_is_in_place) {
+  on_each_device([](const topos::device& d) {
+    tensor<float, 1> y = vector_on(d, varied(1000));
+    const tensor<float, 1> x = vector_on(d, varied(1000, 2));
+    const float* const memory = y.data();
+    const std::vector<float> expected =
+        values_of(topos::eval(0.5F * y + 0.25F * x - (y + 1) * sin(y) / (2 - y * x)));
+    y = 0.5F * y + 0.25F * x - (y + 1) * sin(y) / (2 - y * x);
+    EXPECT_EQ(y.data(), memory);
+    EXPECT_EQ(values_of(y), expected);
+  });
+}
+
 TEST(assignment, is_in_place_beside_rows_columns_and_numbers) {
   on_each_device([](const topos::device& d) {
     for (const auto& [rows, columns] : {std::pair{1, 5}, {300, 1}, {70, 3}, {33, 100}, {5, 2000}}) {
@@ -128,7 +142,7 @@ TEST(assignment, of_a_named_expression_leaves_it_what_it_was) {
     EXPECT_EQ(values_of(y), expected);
 
     const auto again = y * 2;
-    y = again + y;  // which again holds
+    y = again + y * 1;  // which again holds
     EXPECT_EQ(values_of(topos::eval(again)), values_of(topos::eval(vector_on(d, expected) * 2)));
   });
 }

@@ -7,6 +7,7 @@
 #include <source_location>
 #include <topos/expr/operand.hpp>
 #include <type_traits>
+#include <utility>
 
 namespace topos::detail {
 
@@ -15,10 +16,21 @@ template <class X>
 struct located {
   X& value;
   std::source_location where;
+  bool given = false;  // a temporary, or moved
 
   // Not explicit: the conversion is made where the operator stands.
   located(X& x, std::source_location w = std::source_location::current()) : value(x), where(w) {}
+  located(std::remove_const_t<X>&& x,
+          std::source_location w = std::source_location::current()) requires(std::is_const_v<X>)
+      : value(x), where(w), given(true) {}
 };
+
+/// Lets go of the memory that a temporary expression holds, once an operation on it is made: who
+/// is to compute that may want to know that nobody else does.
+template <class X>
+void let_go(X& x) {
+  if constexpr (expression<X>) static_cast<void>(X(std::move(x)));
+}
 
 /// The base of what has located_operators.
 struct located_base {};
@@ -48,14 +60,20 @@ void left_shift() = delete;
 void right_shift() = delete;
 
 #define TOPOS_LOCATED_OPERATOR(sign, name)                                     \
-  template <operand_or_scalar B>                                               \
-  [[nodiscard]] friend auto operator sign(located<const Self> a, const B& b) { \
-    return name(a.value, b, a.where);                                          \
+  template <class B>                                                           \
+    requires(operand_or_scalar<std::remove_cvref_t<B>>)                        \
+  [[nodiscard]] friend auto operator sign(located<const Self> a, B&& b) {      \
+    auto made = name(a.value, std::as_const(b), a.where);                      \
+    if (a.given) let_go(const_cast<Self&>(a.value));                           \
+    if constexpr (!std::is_reference_v<B> && !std::is_const_v<B>) let_go(b);   \
+    return made;                                                               \
   }                                                                            \
   template <operand_or_scalar A>                                               \
     requires(!has_located_operators<A>)                                        \
   [[nodiscard]] friend auto operator sign(const A& a, located<const Self> b) { \
-    return name(a, b.value, b.where);                                          \
+    auto made = name(a, b.value, b.where);                                     \
+    if (b.given) let_go(const_cast<Self&>(b.value));                           \
+    return made;                                                               \
   }
 
 /// The operators of what derives from this: expressions, tensors, and what else stands for one.
