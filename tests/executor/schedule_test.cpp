@@ -20,6 +20,10 @@ using topos::detail::doomed_work;
 using topos::detail::schedule;
 using topos::detail::work_lane;
 
+struct nothing final : doomed_work {
+  void end(const std::exception_ptr&) noexcept override {}
+};
+
 // Batches that are due at given times and write down when they ran.
 class diary_lane final : public work_lane {
  public:
@@ -40,8 +44,7 @@ class diary_lane final : public work_lane {
   std::exception_ptr land(std::unique_lock<std::mutex>&, std::size_t) noexcept override {
     return nullptr;
   }
-  [[nodiscard]] std::unique_ptr<doomed_work> take_all(bool,
-                                                      std::vector<std::stop_source>&) override {
+  [[nodiscard]] std::unique_ptr<doomed_work> take_all(bool) override {
     next_ = dues_.size();
     diary_.push_back("taken " + name_);
     return std::make_unique<doomed>(*this);
@@ -87,12 +90,8 @@ class flying_lane final : public work_lane {
     diary_.push_back("back " + std::to_string(in_[slot]));
     return in_[slot] == lost_ ? std::make_exception_ptr(topos::device_lost("gone")) : nullptr;
   }
-  [[nodiscard]] std::unique_ptr<doomed_work> take_all(bool,
-                                                      std::vector<std::stop_source>&) override {
+  [[nodiscard]] std::unique_ptr<doomed_work> take_all(bool) override {
     sent_ = back_ = batches_;
-    struct nothing final : doomed_work {
-      void end(const std::exception_ptr&) noexcept override {}
-    };
     return std::make_unique<nothing>();
   }
   [[nodiscard]] bool idle() const override { return back_ == batches_; }
@@ -129,9 +128,8 @@ class resuming_lane final : public work_lane {
     ++back_;
     return nullptr;
   }
-  [[nodiscard]] std::unique_ptr<doomed_work> take_all(bool,
-                                                      std::vector<std::stop_source>&) override {
-    return nullptr;
+  [[nodiscard]] std::unique_ptr<doomed_work> take_all(bool) override {
+    return std::make_unique<nothing>();
   }
   [[nodiscard]] bool idle() const override { return back_ == sent_ && !due(false, false); }
 

@@ -34,8 +34,9 @@ class doomed_work {
 class doomed_lanes {
  public:
   void add(std::unique_ptr<doomed_work> one) noexcept {
-    one->next = std::exchange(first_, nullptr);
-    first_ = std::move(one);
+    std::unique_ptr<doomed_work>* last = &first_;
+    while (*last) last = &(*last)->next;
+    *last = std::move(one);
   }
   void end(const std::exception_ptr& failure) noexcept {
     for (doomed_work* each = first_.get(); each != nullptr; each = each->next.get())
