@@ -3,6 +3,7 @@
 
 /// What functions and operators take: expressions, and what stands for one.
 
+#include <algorithm>
 #include <concepts>
 #include <optional>
 #include <source_location>
@@ -52,6 +53,13 @@ template <expression E>
   std::vector<buffer> reads;
   e.collect(reads);
   return reads;
+}
+
+/// Whether an expression reads some memory.
+template <expression E>
+[[nodiscard]] bool reads_from(const buffer& memory, const E& e) {
+  const std::vector<buffer> all = memory_read_by(e);
+  return std::find(all.begin(), all.end(), memory) != all.end();
 }
 
 /// Where the user made an expression; no line where that is not known.

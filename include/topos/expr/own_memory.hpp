@@ -3,12 +3,10 @@
 
 /// Whether an expression may be computed into memory that it reads.
 
-#include <algorithm>
 #include <cstddef>
 #include <topos/core/layout.hpp>
 #include <topos/expr/operand.hpp>
 #include <topos/memory/buffer.hpp>
-#include <vector>
 
 namespace topos::detail {
 
@@ -30,8 +28,7 @@ struct own_memory {
       else
         apart = true;
     } else {
-      const std::vector<buffer> reads = memory_read_by(e);
-      apart = apart || std::find(reads.begin(), reads.end(), memory) != reads.end();
+      apart = apart || reads_from(memory, e);
     }
   }
 };

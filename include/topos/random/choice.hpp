@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <topos/async/queues.hpp>
 #include <topos/expr/elementwise.hpp>
 #include <topos/expr/gather.hpp>
@@ -105,10 +106,9 @@ template <integer T = std::int32_t, operand P, std::size_t Rank>
   if (weights.size() == 0) throw invalid_argument("weighted_choice: of no weights", where);
   detail::require_numbers<T>("weighted_choice", weights.size(), where);
   const tensor<real, 1> here = device_put(weights, cpu(), where);
-  std::vector<real> sums;
-  sums.reserve(static_cast<std::size_t>(here.size()));
+  const std::span<const real> all = here.host(where);
   real largest = 0;
-  for (const real weight : here.host(where)) {
+  for (const real weight : all) {
     if (!(weight >= 0) || std::isinf(weight))
       throw invalid_argument(topos::detail::concat("weighted_choice: a weight is ", weight), where);
     largest = std::max(largest, weight);
@@ -116,8 +116,10 @@ template <integer T = std::int32_t, operand P, std::size_t Rank>
   if (largest == 0) throw invalid_argument("weighted_choice: all weights are 0", where);
   // By a power of two, which changes no choice, the largest to about 1: so no sum is infinite.
   const double scale = std::ldexp(1.0, std::min(-std::ilogb(largest), 1000));
+  std::vector<real> sums;
+  sums.reserve(all.size());
   double sum = 0;  // of floats as well: small ones still count beside all before them
-  for (const real weight : here.host(where))
+  for (const real weight : all)
     sums.push_back(static_cast<real>(sum += static_cast<double>(weight) * scale));
   const tensor<real, 1> upto = device_put(sums, d, where);
   // Chosen is the first whose running sum reaches a share of the total.

@@ -3,7 +3,6 @@
 
 /// A part of a tensor that can be assigned to: what `slice` of a tensor gives.
 
-#include <algorithm>
 #include <source_location>
 #include <topos/core/shape.hpp>
 #include <topos/expr/elementwise.hpp>
@@ -11,7 +10,6 @@
 #include <topos/kernels/map.hpp>
 #include <topos/tensor/tensor.hpp>
 #include <type_traits>
-#include <vector>
 
 namespace topos {
 
@@ -120,7 +118,7 @@ class tensor_slice : detail::located_operators<tensor_slice<T, Rank, Whole>> {
     const auto converted = detail::convert<T>(e);
     if (alone) {
       write(converted);
-    } else if (reads(converted)) {
+    } else if (detail::reads_from(of_.memory_, converted)) {
       // Its elements may be written before they are read.
       const tensor<T, E::rank> computed(converted, where_);
       if (shared) of_.make_unique(where_);
@@ -129,12 +127,6 @@ class tensor_slice : detail::located_operators<tensor_slice<T, Rank, Whole>> {
       of_.make_unique(where_);
       write(converted);
     }
-  }
-
-  template <expression E>
-  [[nodiscard]] bool reads(const E& e) const {
-    const std::vector<buffer> all = detail::memory_read_by(e);
-    return std::find(all.begin(), all.end(), of_.memory_) != all.end();
   }
 
   tensor<T, Whole>& of_;

@@ -187,10 +187,11 @@ class batch_queue : public work_lane,
     all->requests = std::exchange(requests_, {});
     requested_ = 0;
     while (entry_ptr first = line_.pop_least(all->over)) all->entries.push_back(std::move(first));
-    for (running_batch& each : batches_) {
-      if (!as_cancelled) break;
-      all->running.push_back(each.stop);
-      each.asked_to_stop = true;
+    if (as_cancelled) {
+      for (running_batch& each : batches_) {
+        all->running.push_back(each.stop);
+        each.asked_to_stop = true;
+      }
     }
     return all;
   }
@@ -229,12 +230,6 @@ class batch_queue : public work_lane,
     return what.at == phase::running && schedule_->serves_here(slots::replica_of(what.slot));
   }
 
-  // Ends one that has not run, outside of the lock, since the user's item ends with it.
-  static void end_unstarted(entry& what, std::exception_ptr why) noexcept {
-    what.item.reset();
-    what.set_error(std::move(why));
-  }
-
   [[nodiscard]] std::size_t waiting() const noexcept { return requested_ + line_.size(); }
 
   // An exception of this function's; where there is no memory for its text, that.
@@ -256,7 +251,7 @@ class batch_queue : public work_lane,
       what.at = phase::ended;
       ++statistics_.refused;
     }
-    end_unstarted(what, std::move(why));
+    what.end_unstarted(std::move(why));
   }
 
   [[nodiscard]] bool has_room(std::size_t items, std::size_t bytes, std::size_t items_there,
@@ -339,11 +334,11 @@ class batch_queue : public work_lane,
     }
     schedule_->wake(notify);
     if (full) refusal = failure<rejected>("its queue is full");
-    if (refusal) end_unstarted(*made, std::move(refusal));
+    if (refusal) made->end_unstarted(std::move(refusal));
     if (victims.size() == 0) return;
     while (const entry_ptr victim = victims.pop_front()) {
-      end_unstarted(*victim,
-                    failure<rejected>("its queue was full, and the item was shed for a newer one"));
+      victim->end_unstarted(
+          failure<rejected>("its queue was full, and the item was shed for a newer one"));
     }
     schedule_->has_ended();
   }

@@ -43,7 +43,6 @@ class batch_runner final : public batch_caller<In, Out, Parameters> {
   using base::count_batch;
   using base::count_rerun;
   using base::end;
-  using base::end_unstarted;
   using base::fulfil;
   using base::fulfil_parts;
   using base::is_halved;
@@ -89,7 +88,7 @@ class batch_runner final : public batch_caller<In, Out, Parameters> {
     const double cost = whole ? take_request(with, slot) : take_submissions(with, slot);
     schedule_->batch_left();
     lock.unlock();
-    while (const entry_ptr e = with.batch.late.pop_front()) end_unstarted(*e, was_late());
+    while (const entry_ptr e = with.batch.late.pop_front()) e->end_unstarted(was_late());
     with.batch.over.clear();
     std::exception_ptr failure = whole ? nullptr : hold_items(with, slot);
     if (!failure && !with.all().empty() && !with.in_parts()) {

@@ -18,10 +18,7 @@ struct doomed_entries final : doomed_work {
 
   void end(const std::exception_ptr& failure) noexcept override {
     while (!requests.empty()) requests.pop_front()->end_unstarted(failure);
-    while (const auto e = entries.pop_front()) {
-      e->item.reset();
-      e->set_error(failure);
-    }
+    while (const auto e = entries.pop_front()) e->end_unstarted(failure);
   }
 
   ring<std::shared_ptr<Request>> requests;

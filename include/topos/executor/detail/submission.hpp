@@ -67,6 +67,12 @@ struct submission final : future_state<Out>,
   [[nodiscard]] bool is_made_here() const noexcept override { return home.is_made_here(*this); }
   void expire() noexcept override { home.expire(*this); }
 
+  /// Ends one that has not run, outside of the schedule's lock, since its item ends with it.
+  void end_unstarted(std::exception_ptr why) noexcept {
+    item.reset();
+    this->set_error(std::move(why));
+  }
+
   // Weak: whoever drops the last reference, perhaps under the schedule's lock, must not wait for a
   // callback that waits for that lock.
   struct on_stop {
