@@ -175,6 +175,30 @@ TEST(scan, of_every_size_is_whole) {
   });
 }
 
+// As long as several groups of chunks, which a GPU's teams tell each other of.
+TEST(scan, of_long_rows_is_whole) {
+  constexpr index_t n = 2'200'003;
+  std::vector<std::int32_t> in(n);
+  for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<std::int32_t>(i * 7919 % 1009);
+  std::vector<std::int64_t> expected(in.begin(), in.end());
+  std::partial_sum(expected.begin(), expected.end(), expected.begin());
+  on_each_device([&](topos::device d) {
+    const tensor<std::int32_t, 1> x = vector_on(d, in);
+    EXPECT_EQ(values_of(cumsum(x)), expected);
+    const std::vector<std::int64_t> rows =
+        values_of(cumsum(x.reshape<2>({1, n}) + topos::zeros<std::int32_t, 2>({3, 1}, d), 1));
+    EXPECT_TRUE(std::equal(expected.begin(), expected.end(), rows.begin() + 2 * n));
+  });
+}
+
+TEST(scan, of_long_rows_has_the_same_bits_each_time) {
+  on_each_device([](topos::device d) {
+    const tensor<double, 1> x = 1.0 / (topos::arange(1.0, 1'300'001.0, 1.0, d) + 0.5);
+    const std::vector<double> once = values_of(cumsum(x));
+    for (int time = 0; time < 3; ++time) ASSERT_TRUE(same_bits(values_of(cumsum(x)), once));
+  });
+}
+
 TEST(scan, has_the_same_bits_on_one_thread_and_on_all) {
   const tensor<float, 2> x = tensor_on<2>(topos::cpu(), {700, 900}, support::varied(700 * 900));
   const auto all_of = [&] {

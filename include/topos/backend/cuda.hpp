@@ -90,6 +90,11 @@ struct cuda {
     return attributes.device;
   }
 
+  /// Warps of a team that is at work on an item of a cost.
+  [[nodiscard]] static constexpr int warps_of(index_t cost) {
+    return device_team::threads_of(cost) / device_team::lanes;
+  }
+
   class event;
   class stream;
 };
@@ -311,6 +316,7 @@ struct cuda {
   static void deallocate_pinned(void*) noexcept {}
   static void finish(int) noexcept {}
   [[noreturn]] static int owner_of(const void*) { absent(); }
+  [[nodiscard]] static constexpr int warps_of(index_t) { return 1; }
 
   class event {
    public:

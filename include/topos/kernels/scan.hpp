@@ -2,277 +2,172 @@
 #pragma once
 
 /// Running totals: each element combined with all before it along an axis.
-///
-/// Rows are cut into chunks, and these into segments. Totals of segments are made first, so that
-/// segments can be scanned independently; they are added up in a wider type. What is added up in
-/// which order depends on the length of a row alone.
 
+#include <algorithm>
 #include <cstdint>
-#include <topos/kernels/detail/scan_total.hpp>
-#include <topos/kernels/detail/warp_scan.hpp>
-#include <topos/kernels/map.hpp>
+#include <topos/device/device.hpp>
+#include <topos/kernels/detail/row_scan.hpp>
+#include <topos/kernels/detail/scan_chain.hpp>
 
 namespace topos::detail {
 
-/// The type in which totals are added up.
-template <class T>
-using running_t = std::conditional_t<std::same_as<T, float>, double, T>;
+namespace host_rows {
 
-/// Which part of a scan a launch is: item i is some whole rows; or some rows that a thread or a
-/// warp of a device does alone; or the total of a chunk; or what each chunk of row i starts with;
-/// or a chunk, started with that. On a device rows of several chunks are not whole ones: their bits
-/// would depend on it.
-enum class scan_part : std::uint8_t { whole_rows, short_rows, totals, starts, chunks };
+/// Which part of a scan a launch is: item i is some whole rows; or the total of a chunk; or what
+/// each chunk of row i starts with; or a chunk, started with that.
+enum class scan_part : std::uint8_t { rows, totals, starts, chunks };
 
-/// A scan along rows.
-template <class Target, class Op, class Rows>
-struct row_scan {
-  using value_type = typename decltype(std::declval<const Rows&>().row(0))::value_type;
-  using result_type = typename decltype(std::declval<const Target&>().elements)::value_type;
-  using running = running_t<value_type>;
-  using kept = scan_total<Op, running>;
-  using total_type = typename kept::type;
+/// A part of a scan along rows on the host. Rows are cut into chunks, and these into segments, whose
+/// totals are made first, so that they can be scanned side by side.
+template <class Scan, scan_part Part>
+struct scan_kernel {
+  using value_type = typename Scan::value_type;
+  using result_type = typename Scan::result_type;
+  using running = typename Scan::running;
+  using kept = typename Scan::kept;
+  using total_type = typename Scan::total_type;
+  static constexpr bool is_of_chunks = Part == scan_part::totals || Part == scan_part::chunks;
 
-  /// Segments of a chunk on the host: as many as hide the latency of an operation, and not a power
-  /// of two, of which the places side by side would be in the same set of a cache.
-  static constexpr index_t host_segments = 9;
-  /// On the host shorter rows of what is quick to compute are scanned straight away.
+  /// Segments of a chunk: as many as hide the latency of an operation, and not a power of two, of
+  /// which the places side by side would be in the same set of a cache.
+  static constexpr index_t segments = 9;
+  /// Shorter rows of what is quick to compute are scanned straight away.
   static constexpr index_t segmented = 128;
-  /// On a device shorter rows are one thread's each.
-  static constexpr index_t for_one_thread = 16;
 
-  Target target;
-  Rows rows;
-  Op op;
-  total_type neutral;
-  index_t count;
-  index_t columns;
+  Scan scan;
   total_type* totals;  // of all chunks, and then what they start with
 
-  [[nodiscard]] KOKKOS_FUNCTION index_t chunks() const {
-    return (columns + map_chunk - 1) / map_chunk;
+  [[nodiscard]] index_t chunks() const { return (scan.columns + map_chunk - 1) / map_chunk; }
+  /// Rows of an item.
+  [[nodiscard]] index_t together() const {
+    return scan.columns < map_chunk ? map_chunk / scan.columns : 1;
   }
-  /// Rows of an item: on a device as many as it has warps, at least, where each is one's.
-  [[nodiscard]] KOKKOS_FUNCTION index_t together(scan_part part) const {
-    const index_t rows_of_chunk = columns < map_chunk ? map_chunk / columns : 1;
-    if (part != scan_part::short_rows || rows_of_chunk > backend::most_warps) return rows_of_chunk;
-    return backend::most_warps;
+  [[nodiscard]] index_t items() const {
+    if (Part == scan_part::starts) return scan.count;
+    return is_of_chunks ? scan.count * chunks() : (scan.count + together() - 1) / together();
   }
-  [[nodiscard]] index_t items(scan_part part) const {
-    if (part == scan_part::starts) return count;
-    return is_cut(part) ? count * chunks() : (count + together(part) - 1) / together(part);
+  [[nodiscard]] index_t cost() const {
+    if (Part == scan_part::starts) return chunks();
+    return is_of_chunks ? map_chunk : std::min(together(), scan.count) * scan.columns;
   }
-  [[nodiscard]] index_t cost(scan_part part) const {
-    if (part == scan_part::starts) return chunks();
-    return is_cut(part) ? map_chunk : std::min(together(part), count) * columns;
-  }
-  /// On a device, a total and a part of each warp; the host needs none.
-  static constexpr std::size_t scratch_bytes =
-      backend::most_warps * (device_rows::scanned_part * sizeof(value_type) + sizeof(total_type));
 
-  template <scan_part Part, class Team>
-  KOKKOS_FUNCTION void run(const Team& team, index_t i) const {
+  TOPOS_HOST_BRANCH
+  template <class Team>
+  KOKKOS_FUNCTION void operator()(const Team& team, index_t i) const {
+    static_assert(Team::on_host);
     if constexpr (Part == scan_part::starts) {
-      scan_before(team, totals + i * chunks(), chunks(), team.scratch(), neutral, joins());
+      scan_before(team, totals + i * chunks(), chunks(), nullptr, scan.neutral, scan.joins());
     } else if constexpr (Part == scan_part::totals) {
-      const total_type total = total_of(team, i / chunks(), i % chunks());
-      if (team.rank() == 0) totals[i] = total;
+      totals[i] = scan_chunk(i / chunks(), i % chunks(), scan.neutral, false);
     } else if constexpr (Part == scan_part::chunks) {
-      scan_chunk(team, i);
+      scan_chunk(i / chunks(), i % chunks(), totals[i], true);
     } else {
-      const index_t some = together(Part);
-      const index_t last = (i + 1) * some < count ? (i + 1) * some : count;
-      if constexpr (Part == scan_part::short_rows)
-        scan_short_rows(team, i * some, last);
-      else
-        scan_rows(team, i * some, last);
+      const index_t last = std::min((i + 1) * together(), scan.count);
+      for (index_t r = i * together(); r < last; ++r) scan_row(r);
     }
   }
 
  private:
-  static bool is_cut(scan_part part) {
-    return part == scan_part::totals || part == scan_part::chunks;
-  }
-
-  [[nodiscard]] KOKKOS_FUNCTION auto joins() const {
-    return [this](const total_type& a, const total_type& b) { return kept::join(op, a, b); };
-  }
-
-  // A short row, whose neighbours hide the latency of its operations.
-  template <class Row>
-  KOKKOS_FUNCTION void scan_straight(const Row& row, result_type* out) const {
-    running so_far = kept::value(neutral);
-    for (index_t k = 0; k < columns; ++k) {
-      so_far = op(so_far, static_cast<running>(row[k]));
-      out[k * target.step] = convert_op<result_type>{}(static_cast<value_type>(so_far));
+  void scan_row(index_t r) const {
+    const auto row = scan.rows.row(r);
+    if constexpr (decltype(row)::is_quick) {
+      if (scan.columns < segmented) return scan.scan_straight(row, scan.out_of(r, 0));
     }
-  }
-
-  template <class Team>
-  KOKKOS_FUNCTION void scan_rows(const Team& team, index_t r, index_t last) const {
-    for (; r < last; ++r) {
-      total_type start = neutral;
-      for (index_t chunk = 0; chunk < chunks(); ++chunk)
-        start = kept::join(op, start, scan(team, r, chunk, start, true));
-    }
-  }
-
-  // On a device the last first: they may be in a cache yet.
-  template <class Team>
-  KOKKOS_FUNCTION void scan_chunk(const Team& team, index_t i) const {
-    if constexpr (!Team::on_host) i = count * chunks() - 1 - i;
-    scan(team, i / chunks(), i % chunks(), totals[i], true);
-  }
-
-  // On a device: a thread for each, or a warp, which takes its parts one after the other: the sums
-  // are the same as if each were another's.
-  TOPOS_HOST_BRANCH
-  template <class Team>
-  KOKKOS_FUNCTION void scan_short_rows(const Team& team, index_t r, index_t last) const {
-    if constexpr (!Team::on_host) {
-      if (columns <= for_one_thread) {
-        for (r += team.rank(); r < last; r += team.threads())
-          scan_straight(rows.row(r), out_of(r, 0));
-      } else {
-        for (r += team.warp(); r < last; r += team.warps()) {
-          total_type so_far = neutral;
-          for (index_t c = 0; c < columns; c += device_rows::scanned_part) {
-            auto own = part_of(team, r, c, columns);
-            own.write(so_far, out_of(r, c), target.step);
-            so_far = kept::join(op, so_far, own.total());
-          }
-        }
-      }
-      team.barrier();
-    }
-  }
-
-  // Where a row's element goes.
-  [[nodiscard]] KOKKOS_FUNCTION result_type* out_of(index_t r, index_t c) const {
-    return target.elements.data + target.start(r) + c * target.step;
-  }
-
-  TOPOS_HOST_BRANCH
-  template <class Team>
-  KOKKOS_FUNCTION total_type total_of(const Team& team, index_t r, index_t chunk) const {
-    if constexpr (!Team::on_host && std::same_as<total_type, running>) {
-      const index_t c = chunk * map_chunk;
-      const index_t n = columns - c < map_chunk ? columns - c : map_chunk;
-      return device_rows::combine_row(
-          team, op, rows.row(r), c, n,
-          [](const value_type& value, index_t) { return static_cast<running>(value); });
-    } else {
-      return scan(team, r, chunk, neutral, false);
-    }
+    total_type start = scan.neutral;
+    for (index_t chunk = 0; chunk < chunks(); ++chunk)
+      start = kept::join(scan.op, start, scan_chunk(r, chunk, start, true));
   }
 
   // The total of a chunk; writes its elements if asked to.
-  TOPOS_HOST_BRANCH
-  template <class Team>
-  KOKKOS_FUNCTION total_type scan(const Team& team, index_t r, index_t chunk, total_type start,
-                                  bool writes) const {
+  total_type scan_chunk(index_t r, index_t chunk, const total_type& start, bool writes) const {
     const index_t c = chunk * map_chunk;
-    const index_t past = c + map_chunk < columns ? c + map_chunk : columns;
+    const index_t past = std::min(c + map_chunk, scan.columns);
     const index_t n = past - c;
-    if constexpr (Team::on_host) {
-      auto* const out = out_of(r, c);
-      if constexpr (decltype(rows.row(r))::is_quick) {
-        if (columns < segmented) {
-          scan_straight(rows.row(r), out);
-          return neutral;  // nothing follows
-        }
+    const auto& op = scan.op;
+    value_type values[map_chunk];
+    assign(values, 1, scan.rows.row(r), c, past);
+    const memory_row<value_type> row{{values}};
+    // Totals are made in the type in which they are added up: the lanes of a narrower one might
+    // overflow where no running total does.
+    const auto summands = [&] {
+      if constexpr (std::same_as<running, value_type>)
+        return row;
+      else if constexpr (lane::widens<value_type, running>)
+        return dense_row<widened_elements<memory_elements<value_type>, running>>{{{values}}};
+      else
+        return make_row(convert_op<running>{}, row);
+    }();
+    const index_t length = (n + segments - 1) / segments;
+    running chain[segments];
+    total_type total = scan.neutral;
+    for (index_t s = 0; s < segments; ++s) {
+      chain[s] = kept::value(kept::join(op, start, total));
+      const index_t first = std::min(s * length, n);
+      const index_t last = std::min(first + length, n);
+      if (first < last) {
+        total = kept::join(op, total, kept::of(op, summands, first, last));
       }
-      value_type values[map_chunk];
-      host_rows::assign(values, 1, rows.row(r), c, past);
-      const memory_row<value_type> row{{values}};
-      // Totals are made in the type in which they are added up: the lanes of a narrower one might
-      // overflow where no running total does.
-      const auto summands = [&] {
-        if constexpr (std::same_as<running, value_type>)
-          return row;
-        else if constexpr (lane::widens<value_type, running>)
-          return dense_row<widened_elements<memory_elements<value_type>, running>>{{{values}}};
-        else
-          return make_row(convert_op<running>{}, row);
-      }();
-      const index_t length = (n + host_segments - 1) / host_segments;
-      running chain[host_segments];
-      total_type total = neutral;
-      for (index_t s = 0; s < host_segments; ++s) {
-        chain[s] = kept::value(kept::join(op, start, total));
-        const index_t first = std::min(s * length, n);
-        const index_t last = std::min(first + length, n);
-        if (first < last) {
-          total = kept::join(op, total, kept::of(op, summands, first, last));
-        }
-      }
-      if (!writes) return total;
-      // Whole chunks: the chains side by side.
-      const index_t side_by_side = n - (host_segments - 1) * length;
-      for (index_t k = 0; k < side_by_side; ++k) {
-        for (index_t s = 0; s < host_segments; ++s) {
-          value_type& value = values[s * length + k];
-          chain[s] = op(chain[s], static_cast<running>(value));
-          value = static_cast<value_type>(chain[s]);
-        }
-      }
-      for (index_t s = 0; s < host_segments; ++s) {
-        const index_t last = std::min((s + 1) * length, n);
-        for (index_t k = s * length + std::max<index_t>(side_by_side, 0); k < last; ++k) {
-          chain[s] = op(chain[s], static_cast<running>(values[k]));
-          values[k] = static_cast<value_type>(chain[s]);
-        }
-      }
-      host_rows::assign(out, target.step, make_row(convert_op<result_type>{}, row), 0, n);
-      return total;
-    } else {
-      constexpr int length = device_rows::scanned_part;
-      const index_t own = team.warp() * length;
-      total_type all = neutral;
-      for (index_t j = c; j < past; j += team.warps() * length) {
-        auto of_warp = part_of(team, r, j + own, past);
-        const auto found = device_rows::scan_warps(
-            team, of_warp.total(), static_cast<total_type*>(team.scratch()), neutral, joins());
-        if (writes) {
-          of_warp.write(kept::join(op, start, kept::join(op, all, found.before)),
-                        out_of(r, j + own), target.step);
-        }
-        all = kept::join(op, all, found.all);
-      }
-      return all;
     }
-  }
-
-  // What a warp scans of a row from c on.
-  template <class Team>
-  KOKKOS_FUNCTION auto part_of(const Team& team, index_t r, index_t c, index_t past) const {
-    constexpr int length = device_rows::scanned_part;
-    constexpr std::size_t of_totals = backend::most_warps * sizeof(total_type);
-    static_assert(of_totals % alignof(pack<value_type, pack_size<value_type>>) == 0);
-    auto* const parts =
-        reinterpret_cast<value_type*>(static_cast<std::byte*>(team.scratch()) + of_totals);
-    return device_rows::warp_scan<Team, Op, running, value_type>(
-        team, op, rows.row(r), c, past, neutral, parts + team.warp() * length);
-  }
-};
-
-/// The kernel of a part of a scan along rows.
-template <class Scan, scan_part Part>
-struct row_scan_kernel {
-  static constexpr std::size_t scratch_bytes = Scan::scratch_bytes;
-  Scan scan;
-
-  template <class Team>
-  KOKKOS_FUNCTION void operator()(const Team& team, index_t i) const {
-    scan.template run<Part>(team, i);
+    if (!writes) return total;
+    // Whole chunks: the chains side by side.
+    const index_t side_by_side = n - (segments - 1) * length;
+    for (index_t k = 0; k < side_by_side; ++k) {
+      for (index_t s = 0; s < segments; ++s) {
+        value_type& value = values[s * length + k];
+        chain[s] = op(chain[s], static_cast<running>(value));
+        value = static_cast<value_type>(chain[s]);
+      }
+    }
+    for (index_t s = 0; s < segments; ++s) {
+      const index_t last = std::min((s + 1) * length, n);
+      for (index_t k = s * length + std::max<index_t>(side_by_side, 0); k < last; ++k) {
+        chain[s] = op(chain[s], static_cast<running>(values[k]));
+        values[k] = static_cast<value_type>(chain[s]);
+      }
+    }
+    assign(scan.out_of(r, c), scan.target.step, make_row(convert_op<result_type>{}, row), 0, n);
+    return total;
   }
 };
 
-/// Launches it.
-template <scan_part Part, class Stream, class Scan>
-void launch_scan(const Stream& stream, const Scan& scan) {
-  stream.for_each("topos::scan", scan.items(Part), scan.cost(Part), Scan::scratch_bytes,
-                  row_scan_kernel<Scan, Part>{scan});
+/// Scans the rows: see scan_rows. `totals` has room for a total of each chunk, or is null where each
+/// row is one thread's.
+template <class Stream, class Scan>
+void launch_scan(const Stream& stream, const Scan& scan, typename Scan::total_type* totals) {
+  const auto launch = [&](const auto& kernel) {
+    stream.for_each("topos::scan", kernel.items(), kernel.cost(), 0, kernel);
+  };
+  if (totals == nullptr) return launch(scan_kernel<Scan, scan_part::rows>{scan, nullptr});
+  launch(scan_kernel<Scan, scan_part::totals>{scan, totals});
+  launch(scan_kernel<Scan, scan_part::starts>{scan, totals});
+  launch(scan_kernel<Scan, scan_part::chunks>{scan, totals});
+}
+
+/// Rows from which each of them is one thread's work.
+inline constexpr index_t many_rows = 64;
+
+/// How many bytes launch_scan needs, 0 where it needs none.
+template <class Scan>
+[[nodiscard]] std::size_t scan_bytes(const Scan& scan) {
+  const index_t chunks = (scan.columns + map_chunk - 1) / map_chunk;
+  if (chunks == 1 || scan.count >= many_rows) return 0;
+  return static_cast<std::size_t>(scan.count * chunks) * sizeof(typename Scan::total_type);
+}
+
+}  // namespace host_rows
+
+/// Scans the rows. `room` has as many bytes as scan_bytes says, and is null where that is 0.
+template <class Stream, class Scan>
+void scan_rows(const Stream& stream, const Scan& scan, void* room) {
+  if constexpr (Stream::backend::kind == device_kind::cpu)
+    host_rows::launch_scan(stream, scan, static_cast<typename Scan::total_type*>(room));
+  else
+    device_rows::launch_scan(stream, scan, static_cast<index_t*>(room));
+}
+
+template <class Scan>
+[[nodiscard]] std::size_t scan_bytes(const device& d, const Scan& scan) {
+  return d.kind() == device_kind::cpu ? host_rows::scan_bytes(scan) : device_rows::scan_bytes(scan);
 }
 
 /// The widest panel of columns that is scanned at once.

@@ -16,9 +16,6 @@ namespace detail {
 
 /// Columns from which a scan across rows reads them by the cache line.
 inline constexpr index_t fewest_columns = 16;
-/// Rows from which each of them is one thread's work on the CPU, and one warp's on a GPU.
-inline constexpr index_t many_rows = 64;
-inline constexpr index_t many_rows_of_warps = 1024;
 
 // `order`: the axes with the scanned one among the last, `target` that of the result so.
 template <class To, class Op, expression V>
@@ -31,31 +28,15 @@ void submit_row_scan(const V& v, const layout<V::rank>& target, const tensor<To,
   const walk<V::rank> w = maker.make();
   const auto to = rows_of(target_elements<To>{y.data()}, target, w);
   using scan_type = row_scan<std::decay_t<decltype(to)>, Op, decltype(v.rows(w))>;
-  using running = typename scan_type::running;
   using total_type = typename scan_type::total_type;
-  scan_type scan{to,       v.rows(w),   op,     total_type{static_cast<running>(neutral)},
-                 w.rows(), w.columns(), nullptr};
-  buffer totals;
-  const bool on_device = y.device().kind() != device_kind::cpu;
-  if (scan.chunks() > 1 && (on_device || scan.count < many_rows)) {
-    const auto bytes = static_cast<std::size_t>(scan.count * scan.chunks()) * sizeof(total_type);
-    totals = buffer(y.device(), bytes, where);
-    scan.totals = static_cast<total_type*>(totals.data());
-  }
-  const bool is_short =
-      on_device && scan.totals == nullptr &&
-      (scan.columns <= device_rows::scanned_part || scan.count >= many_rows_of_warps);
+  const total_type start{static_cast<typename scan_type::running>(neutral)};
+  const scan_type scan{to, v.rows(w), op, start, w.rows(), w.columns()};
+  const std::size_t bytes = scan_bytes(y.device(), scan);
+  const buffer room = bytes == 0 ? buffer() : buffer(y.device(), bytes, where);
   queue_of(y.device(), where)
       .submit(
           std::move(reads), {y.memory()}, y.size(),
-          [scan, totals, is_short](const auto& stream) {
-            if (is_short) return launch_scan<scan_part::short_rows>(stream, scan);
-            if (scan.totals == nullptr) return launch_scan<scan_part::whole_rows>(stream, scan);
-            launch_scan<scan_part::totals>(stream, scan);
-            launch_scan<scan_part::starts>(stream, scan);
-            launch_scan<scan_part::chunks>(stream, scan);
-          },
-          name, where);
+          [scan, room](const auto& stream) { scan_rows(stream, scan, room.data()); }, name, where);
 }
 
 template <class To, class Op, expression V>

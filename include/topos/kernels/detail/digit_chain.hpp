@@ -7,6 +7,7 @@
 /// sort for GPUs", 2022.
 
 #include <topos/kernels/detail/fill_kernel.hpp>
+#include <topos/kernels/detail/told_value.hpp>
 #include <topos/kernels/sort.hpp>
 #include <utility>
 
@@ -63,7 +64,9 @@ struct digit_chain {
       scan_before<1>(team, counts.starts + i * digits, digits, team.scratch(), index_t{0},
                      add_op{});
     } else {
-      const index_t next = next_piece(team);
+      const index_t next =
+          in_turn(team, counts.tickets + pass, static_cast<index_t*>(team.scratch()));
+      team.barrier();
       move_piece(team, next / across(), next % across());
     }
   }
@@ -102,17 +105,6 @@ struct digit_chain {
       if (some != 0) Kokkos::atomic_add(counts.starts + r * passes * digits + k, index_t{some});
     }
     team.barrier();
-  }
-
-  // In the order in which teams begin: who waits for an earlier piece waits for a team at work.
-  template <class Team>
-  [[nodiscard]] KOKKOS_FUNCTION index_t next_piece(const Team& team) const {
-    auto* const next = static_cast<index_t*>(team.scratch());
-    if (team.rank() == 0) *next = Kokkos::atomic_fetch_inc(counts.tickets + pass);
-    team.barrier();
-    const index_t result = *next;
-    team.barrier();
-    return result;
   }
 
   template <class Team>

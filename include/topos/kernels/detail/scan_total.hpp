@@ -21,6 +21,10 @@ struct scaled_product {
     fraction *= moderate(x);
     fraction = moderate(fraction);
   }
+  KOKKOS_FUNCTION void multiply_by(const scaled_product& other) {
+    fraction = moderate(fraction * other.fraction);
+    exponent += other.exponent;
+  }
   [[nodiscard]] KOKKOS_FUNCTION double value() const {
     constexpr std::int64_t most = 4096;  // beyond what numbers have
     const std::int64_t e = exponent < -most ? -most : exponent > most ? most : exponent;
@@ -44,7 +48,14 @@ struct scaled_product {
 template <class Op, class T>
 struct scan_total {
   using type = T;
-  static KOKKOS_FUNCTION void add(const Op& op, T& total, const T& x) { total = op(total, x); }
+  /// Of some neighbours.
+  template <class Value, int Count>
+  static KOKKOS_FUNCTION T of(const Op& op, const T& neutral, const pack<Value, Count>& some) {
+    T total = neutral;
+    TOPOS_UNROLLED
+    for (int k = 0; k < Count; ++k) total = op(total, static_cast<T>(some.value[k]));
+    return total;
+  }
   static KOKKOS_FUNCTION T join(const Op& op, const T& a, const T& b) { return op(a, b); }
   static KOKKOS_FUNCTION T value(const T& total) { return total; }
   /// On the host, of a part of a row.
@@ -57,12 +68,25 @@ struct scan_total {
 template <>
 struct scan_total<multiply_op, double> {
   using type = scaled_product;
-  static KOKKOS_FUNCTION void add(const multiply_op& /*op*/, type& total, double x) {
-    total.multiply_by(x);
+  template <class Value, int Count>
+  static KOKKOS_FUNCTION type of(const multiply_op& /*op*/, type total,
+                                 const pack<Value, Count>& some) {
+    // No product of so few floats is too large or too small for a double.
+    constexpr bool are_few = std::same_as<Value, float> && Count <= 4;
+    double product = 1;
+    TOPOS_UNROLLED
+    for (int k = 0; k < Count; ++k) {
+      const auto x = static_cast<double>(some.value[k]);
+      if constexpr (are_few)
+        product *= x;
+      else
+        total.multiply_by(x);
+    }
+    if constexpr (are_few) total.multiply_by(product);
+    return total;
   }
   static KOKKOS_FUNCTION type join(const multiply_op& /*op*/, type a, const type& b) {
-    a.multiply_by(b.fraction);
-    a.exponent += b.exponent;
+    a.multiply_by(b);
     return a;
   }
   static KOKKOS_FUNCTION double value(const type& total) { return total.value(); }

@@ -37,11 +37,7 @@ class warp_scan {
     TOPOS_UNROLLED
     for (int p = 0; p < packs; ++p) {
       if (p * of_warp >= count_) break;
-      total_type mine = neutral;
-      TOPOS_UNROLLED
-      for (int k = 0; k < width; ++k)
-        kept::add(op, mine, static_cast<Running>(values_[p].value[k]));
-      const auto found = team.scan_lanes(mine, neutral, join);
+      const auto found = team.scan_lanes(kept::of(op, neutral, values_[p]), neutral, join);
       before_[p] = join(total_, found.before);
       total_ = join(total_, found.all);
     }

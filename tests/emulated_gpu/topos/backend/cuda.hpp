@@ -173,6 +173,10 @@ struct cuda {
     return found->index;
   }
 
+  [[nodiscard]] static constexpr int warps_of(index_t cost) {
+    return device_team::threads_of(cost) / device_team::lanes;
+  }
+
   class event;
   class stream;
 
