@@ -17,8 +17,8 @@ namespace host_rows {
 /// each chunk of row i starts with; or a chunk, started with that.
 enum class scan_part : std::uint8_t { rows, totals, starts, chunks };
 
-/// A part of a scan along rows on the host. Rows are cut into chunks, and these into segments, whose
-/// totals are made first, so that they can be scanned side by side.
+/// A part of a scan along rows on the host. Rows are cut into chunks, and these into segments,
+/// whose totals are made first, so that they can be scanned side by side.
 template <class Scan, scan_part Part>
 struct scan_kernel {
   using value_type = typename Scan::value_type;
@@ -130,8 +130,8 @@ struct scan_kernel {
   }
 };
 
-/// Scans the rows: see scan_rows. `totals` has room for a total of each chunk, or is null where each
-/// row is one thread's.
+/// Scans the rows: see scan_rows. `totals` has room for a total of each chunk, or is null where
+/// each row is one thread's.
 template <class Stream, class Scan>
 void launch_scan(const Stream& stream, const Scan& scan, typename Scan::total_type* totals) {
   const auto launch = [&](const auto& kernel) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Rows scanned by a device: short ones by a thread or a warp, others chunk by chunk by teams, which
-/// tell each other what their chunks come to, so that a launch reads and writes once: Merrill and
-/// Garland, "Single-pass parallel prefix scan with decoupled look-back", 2016. But each adds up the
-/// same totals whoever was how fast: those before it in its group of chunks, and what the group
+/// Rows scanned by a device: short ones by a thread or a warp, others chunk by chunk by teams,
+/// which tell each other what their chunks come to, so that a launch reads and writes once: Merrill
+/// and Garland, "Single-pass parallel prefix scan with decoupled look-back", 2016. But each adds up
+/// the same totals whoever was how fast: those before it in its group of chunks, and what the group
 /// starts with. So the bits are the same each time.
 
 #include <cstdint>
@@ -16,8 +16,7 @@
 namespace topos::detail::device_rows {
 
 /// Elements of a chunk.
-inline constexpr index_t chained_chunk =
-    index_t{backend::cuda::warps_of(map_chunk)} * scanned_part;
+inline constexpr index_t chained_chunk = index_t{backend::cuda::warps_of(map_chunk)} * scanned_part;
 /// Chunks of a group: one less than those whose totals threads of a team wait for, one each.
 inline constexpr index_t chained_group = backend::most_threads;
 /// Rows of up to so many elements are one thread's each.

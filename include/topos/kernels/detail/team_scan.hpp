@@ -12,8 +12,8 @@ namespace device_rows {
 using backend::scanned;
 
 /// Combines what each warp of a team has, as `mine` of its lane 0 says, with what those before it
-/// have. `room` is memory of the team's for a value of each warp, of which the team is done with
-/// what was there. All threads call it.
+/// have. `room` is memory of the team's for a value of each warp: the team is done with what was
+/// there, and reads it until its next barrier. All threads call it.
 template <class Team, class T, class Join>
 KOKKOS_FUNCTION scanned<T> scan_warps(const Team& team, const T& mine, T* room, const T& neutral,
                                       const Join& join) {
@@ -24,7 +24,6 @@ KOKKOS_FUNCTION scanned<T> scan_warps(const Team& team, const T& mine, T* room, 
     if (w == team.warp()) result.before = result.all;
     result.all = join(result.all, room[w]);
   }
-  team.barrier();
   return result;
 }
 
@@ -34,6 +33,7 @@ KOKKOS_FUNCTION scanned<T> scan_threads(const Team& team, const T& mine, T* room
                                         const Join& join) {
   const auto of_warp = team.scan_lanes(mine, neutral, join);
   const auto found = scan_warps(team, of_warp.all, room, neutral, join);
+  team.barrier();
   return {join(found.before, of_warp.before), found.all};
 }
 

@@ -31,15 +31,13 @@ class warp_scan {
         room_(room),
         total_(neutral) {
     load_from(row, first, static_cast<T>(kept::value(neutral)));
-    const auto join = [&](const total_type& a, const total_type& b) {
-      return kept::join(op, a, b);
-    };
-    TOPOS_UNROLLED
-    for (int p = 0; p < packs; ++p) {
-      if (p * of_warp >= count_) break;
-      const auto found = team.scan_lanes(kept::of(op, neutral, values_[p]), neutral, join);
-      before_[p] = join(total_, found.before);
-      total_ = join(total_, found.all);
+    if (count_ <= of_warp) {
+      scan_packs<1>(0, neutral);
+    } else {
+      // As many as registers are left for.
+      constexpr int at_once = sizeof(T) > 4 ? 2 : packs;
+      TOPOS_UNROLLED
+      for (int p = 0; p < packs; p += at_once) scan_packs<at_once>(p, neutral);
     }
   }
 
@@ -78,6 +76,30 @@ class warp_scan {
     return p * of_warp + team_.lane() * width;
   }
 
+  // The totals of some packs, which do not wait for each other.
+  template <int Count>
+  KOKKOS_FUNCTION void scan_packs(int first, const total_type& neutral) {
+    using totals = pack<total_type, Count>;
+    totals mine;
+    totals none;
+    TOPOS_UNROLLED
+    for (int p = 0; p < Count; ++p) {
+      mine.value[p] = kept::of(op_, neutral, values_[first + p]);
+      none.value[p] = neutral;
+    }
+    const auto found = team_.scan_lanes(mine, none, [&](const totals& a, const totals& b) {
+      totals both;
+      TOPOS_UNROLLED
+      for (int p = 0; p < Count; ++p) both.value[p] = kept::join(op_, a.value[p], b.value[p]);
+      return both;
+    });
+    TOPOS_UNROLLED
+    for (int p = 0; p < Count; ++p) {
+      before_[first + p] = kept::join(op_, total_, found.before.value[p]);
+      total_ = kept::join(op_, total_, found.all.value[p]);
+    }
+  }
+
   // Straight, if it lies so and is quick to compute; else through the warp's memory.
   template <class Row>
   KOKKOS_FUNCTION void load_from(const Row& row, index_t first, T neutral) {
@@ -88,7 +110,7 @@ class warp_scan {
       }
     }
     team_.warp_barrier();
-    const int padded = (count_ + of_warp - 1) / of_warp * of_warp;
+    const int padded = count_ <= of_warp ? of_warp : scanned_part;
     for (int k = team_.lane(); k < padded; k += Team::lanes)
       room_[k] = k < count_ ? row[first + k] : neutral;
     team_.warp_barrier();
@@ -100,7 +122,7 @@ class warp_scan {
     constexpr int size = pack_size<T>;
     TOPOS_UNROLLED
     for (int p = 0; p < packs; ++p) {
-      if (p * of_warp >= count_) break;
+      if (p > 0 && count_ <= of_warp) break;
       TOPOS_UNROLLED
       for (int k = 0; k < width; k += size) {
         const auto some = row.template packed<size>(first + place(p) + k);
