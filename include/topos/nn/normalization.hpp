@@ -12,7 +12,8 @@ namespace detail {
 
 using namespace topos::detail;
 
-/// Item r computes and normalises row r.
+/// Item r computes and normalises row r. It stays where the result goes meanwhile, or on a device
+/// in memory of the team's, which all of them together could not have in a cache.
 template <class Rows>
 struct layer_norm_kernel {
   float* out;
@@ -22,17 +23,22 @@ struct layer_norm_kernel {
   index_t count;
   index_t columns;
   float epsilon;
+  bool on_device;
 
   [[nodiscard]] index_t items() const { return count; }
   [[nodiscard]] index_t cost() const { return columns; }
+  [[nodiscard]] std::size_t scratch() const {
+    return on_device ? static_cast<std::size_t>(columns) * sizeof(float) : 0;
+  }
 
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team& team, index_t r) const {
     using constant = constant_row<float>;
     float* y = out + r * columns;
-    const memory_row<float> own{{y}};
+    float* const kept = Team::on_host ? y : static_cast<float*>(team.scratch());
+    const memory_row<float> own{{kept}};
     const auto n = static_cast<float>(columns);
-    assign(team, y, rows.row(r), 0, columns);
+    assign(team, kept, rows.row(r), 0, columns);
     const auto centred = make_row(subtract_op{}, own, constant{row_sum(team, own, columns) / n});
     const float variance = row_sum(team, make_row(square_op{}, centred), columns) / n;
     const auto scaled =
@@ -76,8 +82,14 @@ class layer_norm {
     std::vector<buffer> reads{weight_.value(where).memory(), bias_.value(where).memory()};
     e.collect(reads);
     const detail::layer_norm_kernel<decltype(e.rows(rows))> kernel{
-        y.data(),   e.rows(rows), weight_.value().data(), bias_.value().data(), extents[0],
-        extents[1], epsilon_};
+        y.data(),
+        e.rows(rows),
+        weight_.value().data(),
+        bias_.value().data(),
+        extents[0],
+        extents[1],
+        epsilon_,
+        y.device().kind() != device_kind::cpu};
     topos::detail::submit_kernel("topos::nn::layer_norm", kernel, y.device(), std::move(reads),
                                  {y.memory()}, y.size(), "topos::nn::layer_norm", where);
     return y;
