@@ -52,6 +52,20 @@ TEST(row, is_dense_where_every_part_is) {
   EXPECT_FALSE(make_row(add_op{}, together, apart).is_dense());
 }
 
+// A device takes powers as they are, which are calls; a loop of the host's only simple ones.
+TEST(row, is_contiguous_whatever_its_operations) {
+  const strided_row<memory_elements<float>> apart{{first}, 0, 2};
+  const strided_row<memory_elements<float>> together{{first}, 4, 1};
+  const auto general = make_row(power_op<float>::of(2.2f), together);
+
+  EXPECT_FALSE(general.is_dense());
+  ASSERT_TRUE(general.is_contiguous());
+  EXPECT_TRUE(make_row(power_op<float>::of(2.0f), together).is_dense());
+  EXPECT_FALSE(make_row(power_op<float>::of(2.2f), apart).is_contiguous());
+  const auto four = general.contiguous().packed<4>(8);
+  for (index_t i = 0; i < 4; ++i) EXPECT_EQ(four.value[i], general[8 + i]);
+}
+
 TEST(row, repeats_or_skips_elements_by_its_step) {
   const strided_row<memory_elements<float>> repeated{{first}, 3, 0};
   const strided_row<memory_elements<float>> backwards{{first}, 19, -1};

@@ -16,6 +16,11 @@
 ///     is_dense(), dense()   whether neighbours in the row are neighbours in their sources and its
 ///                           operations are simple, and the row of that kind, which is faster
 ///
+/// and of an operation also
+///
+///     is_contiguous(),      the same where operations need not be simple: what a device asks for
+///     contiguous()
+///
 /// and a dense row also
 ///
 ///     packed<N>(j)          elements j to j + N for a thread of a device, where packs<N>(j) says
@@ -267,7 +272,7 @@ constexpr bool is_quick_operation() {
 }
 
 // An operation that for some of its parameters needs calls has is_simple() and, for all others,
-// simple(): a loop that could call something keeps nothing in registers.
+// simple(): a loop of the host's that could call something keeps nothing in registers.
 template <class Op>
 [[nodiscard]] KOKKOS_FUNCTION bool is_simple(const Op& op) {
   if constexpr (requires { op.is_simple(); })
@@ -282,6 +287,23 @@ template <class Op>
   else
     return op;
 }
+
+template <class Row>
+[[nodiscard]] KOKKOS_FUNCTION bool is_contiguous(const Row& row) {
+  if constexpr (requires { row.is_contiguous(); })
+    return row.is_contiguous();
+  else
+    return row.is_dense();
+}
+template <class Row>
+[[nodiscard]] KOKKOS_FUNCTION auto contiguous(const Row& row) {
+  if constexpr (requires { row.contiguous(); })
+    return row.contiguous();
+  else
+    return row.dense();
+}
+template <class Row>
+using contiguous_t = decltype(contiguous(std::declval<const Row&>()));
 
 // A part of an operation: a base class, so that parts need no recursion and no std::tuple, whose
 // functions are host code to nvcc, and which asks compilers dozens of questions about each type.
@@ -348,6 +370,13 @@ struct operation_row_of<std::index_sequence<I...>, Op, Rows...> : part<I, Rows>.
         operation_row_of<std::index_sequence<I...>, std::decay_t<decltype(simple_of(op))>,
                          std::decay_t<decltype(std::declval<const Rows&>().dense())>...>;
     return dense_rows(simple_of(op), part<I, Rows>::value.dense()...);
+  }
+  [[nodiscard]] KOKKOS_FUNCTION bool is_contiguous() const {
+    return (detail::is_contiguous(part<I, Rows>::value) && ...);
+  }
+  [[nodiscard]] KOKKOS_FUNCTION auto contiguous() const {
+    using rows = operation_row_of<std::index_sequence<I...>, Op, contiguous_t<Rows>...>;
+    return rows(op, detail::contiguous(part<I, Rows>::value)...);
   }
   [[nodiscard]] bool is_same() const { return (part<I, Rows>::value.is_same() && ...); }
   [[nodiscard]] KOKKOS_FUNCTION pack<value_type, 2> two(index_t j, index_t distance) const {

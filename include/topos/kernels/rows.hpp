@@ -215,8 +215,8 @@ KOKKOS_FUNCTION void assign(const Team& team, T* out, index_t step, const Row& r
                             index_t last) {
   constexpr int n = pack_size<T>;
   if constexpr (n > 1) {
-    if (step == 1 && row.is_dense() && is_packed<T, n>(out)) {
-      const auto dense = row.dense();
+    if (step == 1 && is_contiguous(row) && is_packed<T, n>(out)) {
+      const auto dense = contiguous(row);
       if (dense.template packs<n>(first)) {
         const auto whole = static_cast<std::uint32_t>((last - first) / n);
         // As an array of packs: nvcc splits what is stored at addresses that are cast one by one.

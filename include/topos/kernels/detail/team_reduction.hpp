@@ -122,8 +122,8 @@ KOKKOS_FUNCTION auto part_of_row(int rank, int threads, const Op& op, const Row&
         });
   };
   const auto packed = [&] {
-    if (row.is_dense()) {
-      const auto dense = row.dense();
+    if (is_contiguous(row)) {
+      const auto dense = contiguous(row);
       if (dense.template packs<size>(first))
         return of_packs([&](index_t j) { return dense.template packed<size>(j); });
     }

@@ -104,8 +104,8 @@ class warp_scan {
   template <class Row>
   KOKKOS_FUNCTION void load_from(const Row& row, index_t first, T neutral) {
     if constexpr (Row::is_quick) {
-      if (count_ == scanned_part && row.is_dense()) {
-        const auto dense = row.dense();
+      if (count_ == scanned_part && is_contiguous(row)) {
+        const auto dense = contiguous(row);
         if (dense.template packs<pack_size<T>>(first)) return load(dense, first);
       }
     }
