@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <topos/expr/operation_row.hpp>
 #include <topos/expr/operations.hpp>
-#include <topos/expr/row.hpp>
 #include <vector>
 
 namespace row_test {

@@ -36,6 +36,7 @@ KOKKOS_FORCEINLINE_FUNCTION T rounded(T x) {
 #include <topos/expr/detail/half_lanes.hpp>
 #include <topos/expr/detail/lanes_apart.hpp>
 #include <topos/expr/detail/masked_lanes.hpp>
+#include <topos/expr/detail/turned_lanes.hpp>
 #include <topos/expr/detail/xsimd_by_double.hpp>
 #include <topos/expr/detail/xsimd_erf.hpp>
 #include <topos/expr/detail/xsimd_lanes.hpp>

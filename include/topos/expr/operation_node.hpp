@@ -7,6 +7,7 @@
 #include <iterator>
 #include <topos/core/broadcast.hpp>
 #include <topos/expr/expression.hpp>
+#include <topos/expr/operation_row.hpp>
 #include <topos/expr/operations.hpp>
 
 namespace topos::detail {

@@ -4,7 +4,7 @@
 /// Rows in which what is the same in all columns is computed once, before the loop along them: on
 /// the host.
 
-#include <topos/expr/row.hpp>
+#include <topos/expr/operation_row.hpp>
 #include <type_traits>
 #include <utility>
 

@@ -8,6 +8,7 @@
 #include <topos/kernels/detail/column_reducer.hpp>
 #include <topos/kernels/detail/first_of_two.hpp>
 #include <topos/kernels/detail/reduction_pieces.hpp>
+#include <topos/kernels/detail/turned_rows.hpp>
 #include <topos/kernels/map.hpp>
 #include <topos/kernels/reduction_order.hpp>
 
@@ -27,7 +28,7 @@ struct extremum_kernel : reduction_pieces {
   Target target;
   Rows rows;
   found* partials = nullptr;  // where the results of pieces go; unused where pieces are whole
-  short_rows short_on_host;   // that are compared with each other; none elsewhere
+  short_rows short_on_host;   // that are compared with each other, or turned; none elsewhere
 
   extremum_kernel(const reduction_pieces& groups, const Target& to, const Rows& from)
       : reduction_pieces(groups), target(to), rows(from) {}
@@ -71,11 +72,14 @@ struct extremum_kernel : reduction_pieces {
 
   /// Writes output o.
   KOKKOS_FUNCTION void write(index_t o, const found& best) const {
-    const index_t across = by_rows ? 1 : columns;
-    const index_t group = o / across / inner;
-    const index_t t = o / across % inner;
-    target.elements.data[target.start(group * reduced * inner + t) +
-                         (by_rows ? 0 : o % across * target.step)] = best.number;
+    if (by_rows) {  // the outputs are the groups: nothing to divide by
+      target.elements.data[target.start(o * reduced)] = best.number;
+      return;
+    }
+    const index_t group = o / columns / inner;
+    const index_t t = o / columns % inner;
+    target.elements.data[target.start(group * reduced * inner + t) + o % columns * target.step] =
+        best.number;
   }
 
  private:
@@ -92,8 +96,19 @@ struct extremum_kernel : reduction_pieces {
         }
         return;
       }
+    } else if (short_on_host.any()) {
+      turned_outputs(first, last);
+      return;
     }
     for (; first < last; ++first) write(first, piece(team, first, 0));
+  }
+
+  // Of short rows on the host, by columns.
+  void turned_outputs(index_t first, index_t last) const {
+    short_on_host.for_each_block(first, last, [this](flat_block& block) {
+      const host_columns best(host_rows::turned_rows<value_type>(rows, block), columns, block.rows);
+      for (index_t r = 0; r < block.rows; ++r) write(block.first + r, best[r]);
+    });
   }
 
   TOPOS_HOST_BRANCH
@@ -149,10 +164,11 @@ struct extremum_kernel : reduction_pieces {
     return {rows, output * reduced, columns, places(piece_of(p))};
   }
 
-  // What is found down the columns of a piece, on the host.
+  // What is found down the columns of a piece, or of turned rows, on the host.
   class host_columns {
    public:
     host_columns(const extremum_kernel& kernel, const down& at) : of_(at.of) {
+      std::fill_n(numbers_, of_.past_c - of_.c, 0);
       const auto row_of = [&](index_t n) { return kernel.row_of(at.group, n, at.t); };
       host_rows::assign(best_, 1, kernel.rows.row(row_of(of_.r)), of_.c, of_.past_c);
       if (kernel.short_on_host.any() && kernel.inner == 1) {
@@ -164,6 +180,13 @@ struct extremum_kernel : reduction_pieces {
         host_rows::assign(values, 1, kernel.rows.row(row_of(n)), of_.c, of_.past_c);
         compare(values, n);
       }
+    }
+
+    host_columns(const host_rows::turned_rows<value_type>& turned, index_t rows, index_t columns)
+        : of_{0, rows, 0, columns} {
+      std::fill_n(numbers_, columns, 0);
+      std::copy_n(turned.at(0), columns, best_);
+      for (index_t n = 1; n < rows; ++n) compare(turned.at(n), n);
     }
 
     [[nodiscard]] found operator[](index_t j) const {
@@ -184,7 +207,9 @@ struct extremum_kernel : reduction_pieces {
 
     void compare(const value_type* with, index_t n) {
       const auto number = static_cast<std::int32_t>(n - of_.r);
-      for (index_t j = 0; j < of_.past_c - of_.c; ++j) {
+      const index_t count = of_.past_c - of_.c;
+      TOPOS_INDEPENDENT_STEPS
+      for (index_t j = 0; j < count; ++j) {
         const bool better = Before{}(with[j], best_[j]);
         best_[j] = better ? with[j] : best_[j];
         numbers_[j] = better ? number : numbers_[j];
@@ -193,7 +218,7 @@ struct extremum_kernel : reduction_pieces {
 
     range of_;
     value_type best_[columns_of_piece];
-    std::int32_t numbers_[columns_of_piece] = {};
+    std::int32_t numbers_[columns_of_piece];
   };
 
   TOPOS_HOST_BRANCH
@@ -275,7 +300,7 @@ class extremum_plan {
                 std::source_location where)
       : extremum_plan(e, set,
                       std::count(set.begin(), set.end(), true) == 1
-                          ? order_along(e, set)
+                          ? order_along(e, set, out.where())
                           : reduction_order<rank>(e.shape()),
                       out, where) {}
 
@@ -308,9 +333,9 @@ class extremum_plan {
                             .rows(std::declval<const walk<rank>&>()));
   using kernel_type = extremum_kernel<target_rows, Before, rows>;
 
-  static reduction_order<rank> order_along(const E& e, const axis_set<rank>& set) {
+  static reduction_order<rank> order_along(const E& e, const axis_set<rank>& set, const device& d) {
     reduction_order<rank> order(e, set);
-    order.turn_short_rows(e.shape());
+    if (d != cpu()) order.turn_short_rows(e.shape());
     return order;
   }
 
@@ -344,6 +369,9 @@ class extremum_plan {
     if (!order.by_rows)
       kernel_.short_on_host = {out.where(), kernel_.rows, kernel_.reduced, kernel_.columns,
                                sizeof(value_type)};
+    else
+      kernel_.short_on_host =
+          host_rows::turned_rows<value_type>::of(out.where(), kernel_.rows, kernel_);
   }
 
   index_t size_;

@@ -46,7 +46,7 @@ class reduce_plan {
 
   reduce_plan(const E& e, const axis_set<rank>& set, const fold_type& how, const buffer& out,
               std::source_location where)
-      : reduce_plan(e, set, order_of(e, set), how, out, where) {}
+      : reduce_plan(e, set, order_of(e, set, out.where()), how, out, where) {}
 
   [[nodiscard]] index_t size() const { return size_; }
   [[nodiscard]] index_t effort() const { return effort_of(kernel_.rows, kernel_.columns, size_); }
@@ -102,10 +102,13 @@ class reduce_plan {
     kernel_.partials = static_cast<value_type*>(partials_.data());
   }
 
-  static reduction_order<rank> order_of(const E& e, const axis_set<rank>& set) {
+  // Whether short rows are combined in the order in which such rows as columns are.
+  static constexpr bool may_turn =
+      host_rows::combines_in_fours<Op, rows>() || std::is_integral_v<value_type>;
+
+  static reduction_order<rank> order_of(const E& e, const axis_set<rank>& set, const device& d) {
     reduction_order<rank> order(e, set);
-    if constexpr (host_rows::combines_in_fours<Op, rows>() || std::is_integral_v<value_type>)
-      order.turn_short_rows(e.shape());
+    if (may_turn && d != cpu()) order.turn_short_rows(e.shape());
     return order;
   }
 
@@ -135,6 +138,9 @@ class reduce_plan {
                 on_device_ ? 0 : backend::host::threads());
     if (!order.by_rows)
       kernel_.short_on_host = {out.where(), kernel_.rows, kernel_.reduced, kernel_.columns};
+    else if (may_turn)
+      kernel_.short_on_host =
+          host_rows::turned_rows<value_type>::of(out.where(), kernel_.rows, kernel_);
     if (order.has_second_step())
       kernel_.whole = false;
     else

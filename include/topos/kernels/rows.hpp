@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <topos/backend/backend.hpp>
+#include <topos/expr/operation_row.hpp>
 #include <topos/expr/operations.hpp>
-#include <topos/expr/row.hpp>
 #include <topos/kernels/detail/joint_reduction.hpp>
 #include <topos/kernels/detail/row_assignment.hpp>
 #include <topos/kernels/detail/team_reduction.hpp>

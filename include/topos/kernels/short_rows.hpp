@@ -13,6 +13,10 @@ namespace topos::detail {
 /// Rows of fewer columns are computed together: longer ones cost no more by themselves.
 inline constexpr index_t columns_apart = 112;
 
+/// Elements that are computed together at most, and rows of two columns at least.
+inline constexpr index_t most_together = 2048;
+inline constexpr index_t most_short_rows = most_together / 2;
+
 /// The rows of a kernel, some at a time.
 class short_rows {
  public:
@@ -29,7 +33,7 @@ class short_rows {
       return;
     const flat_need need = rows.need_flat(columns) + flat_need{true, more, more != 0 ? parts : 0};
     if (!need.possible || (need.leaves + 1) * flat_block::alignment > memory_size) return;
-    index_t elements = most_elements;
+    index_t elements = most_together;
     if (need.bytes != 0) {
       const std::size_t room = (memory_size - need.leaves * flat_block::alignment) / need.bytes;
       elements = std::min(elements, static_cast<index_t>(room));
@@ -42,22 +46,29 @@ class short_rows {
 
   [[nodiscard]] bool any() const { return at_once_ != 0; }
 
-  /// Calls `function(row, block)` for rows [r, past) with each block of them and what it is as one
-  /// row. The function may take what else it needs from the block.
-  template <class Rows, class Function>
-  void for_each(const Rows& rows, index_t r, index_t past, const Function& function) const {
+  /// Calls `function(block)` for rows [r, past) with each block of them. The function may take what
+  /// else it needs from the block, but what it takes first are the rows as one.
+  template <class Function>
+  void for_each_block(index_t r, index_t past, const Function& function) const {
     alignas(flat_block::alignment) std::byte memory[memory_size];
     for (bool again = false; r < past; r += at_once_, again = true) {
       flat_block block{r, std::min(at_once_, past - r), columns_, at_once_, memory, again};
+      function(block);
+    }
+  }
+
+  /// The same with `function(row, block)`, where the row is all of a block's.
+  template <class Rows, class Function>
+  void for_each(const Rows& rows, index_t r, index_t past, const Function& function) const {
+    for_each_block(r, past, [&](flat_block& block) {
       const auto row = rows.flat(block);
       function(row, block);
-    }
+    });
   }
 
  private:
   // Together in the first-level cache.
   static constexpr std::size_t memory_size = std::size_t{16} << 10;
-  static constexpr index_t most_elements = 2048;
 
   index_t columns_ = 0;
   index_t at_once_ = 0;

@@ -6,10 +6,10 @@
 
 #include <topos/core/config.hpp>
 #include <topos/core/promotion.hpp>
+#include <topos/expr/call.hpp>
 #include <topos/expr/detail/complex_functions.hpp>
 #include <topos/expr/detail/division_by_number.hpp>
 #include <topos/expr/lanes.hpp>
-#include <topos/expr/row.hpp>
 #include <type_traits>
 
 namespace topos::detail {

@@ -61,6 +61,11 @@ auto picked_apart(const T* /*from*/, index_t /*step*/, const Otherwise& otherwis
 
 /// Copies numbers that lie `step` apart, as many of `count` as come in whole loads: none.
 template <class T>
+index_t turn_whole(T* /*to*/, index_t /*pitch*/, const T* /*from*/, index_t /*stride*/,
+                   index_t /*rows*/, index_t /*columns*/) {
+  return 0;
+}
+template <class T>
 index_t copy_whole(T* /*out*/, const T* /*from*/, index_t /*step*/, index_t /*count*/) {
   return 0;
 }

@@ -9,19 +9,20 @@
 
 namespace topos::detail {
 
-/// Which of two elements is asked for; NaN before all others, as in NumPy.
+/// Which of two elements is asked for; NaN before all others, as in NumPy. Without branches, which
+/// compilers make no lanes of.
 struct largest_first {
   using combine = maximum_op;
   template <class T>
   KOKKOS_FUNCTION bool operator()(const T& a, const T& b) const {
-    return a > b || (a != a && b == b);
+    return (a > b) | ((a != a) & (b == b));
   }
 };
 struct smallest_first {
   using combine = minimum_op;
   template <class T>
   KOKKOS_FUNCTION bool operator()(const T& a, const T& b) const {
-    return a < b || (a != a && b == b);
+    return (a < b) | ((a != a) & (b == b));
   }
 };
 

@@ -10,6 +10,7 @@
 #include <topos/kernels/detail/narrow_reducer.hpp>
 #include <topos/kernels/detail/reduction_pieces.hpp>
 #include <topos/kernels/detail/rows_together.hpp>
+#include <topos/kernels/detail/turned_rows.hpp>
 #include <topos/kernels/map.hpp>
 #include <utility>
 
@@ -39,7 +40,7 @@ struct reduction_kernel : reduction_pieces {
   bool whole = true;  // results are final; if not, pieces leave theirs
   index_t least_together = 1;
   value_type* partials = nullptr;  // where the results of pieces go; unused where they are final
-  short_rows short_on_host;        // that are combined with each other; none elsewhere
+  short_rows short_on_host;        // that are combined with each other, or turned; none elsewhere
 
   reduction_kernel(const reduction_pieces& groups, const Target& to, index_t rows_of_group,
                    const Rows& from, const Op& combine, const Finish& last)
@@ -108,9 +109,9 @@ struct reduction_kernel : reduction_pieces {
     requires(host_rows::same_order<Op, OtherOp, Rows>() && std::equality_comparable<Rows>)
   [[nodiscard]] bool shares(
       const reduction_kernel<OtherTarget, OtherOp, OtherFinish, Rows>& other) const {
-    return by_rows && other.by_rows && rows == other.rows && outer == other.outer &&
-           reduced == other.reduced && columns == other.columns && piece_rows == other.piece_rows &&
-           piece_columns == other.piece_columns;
+    return by_rows && other.by_rows && !short_on_host.any() && rows == other.rows &&
+           outer == other.outer && reduced == other.reduced && columns == other.columns &&
+           piece_rows == other.piece_rows && piece_columns == other.piece_columns;
   }
 
   /// Item i of this kernel and of others that share its elements.
@@ -151,7 +152,9 @@ struct reduction_kernel : reduction_pieces {
   template <class Team>
   KOKKOS_FUNCTION void whole_outputs(const Team& team, index_t first, index_t last) const {
     if constexpr (Team::on_host) {
-      if (reduced == 1) {
+      if (short_on_host.any()) {
+        turned_outputs(first, last);
+      } else if (reduced == 1) {
         host_rows::reduce_each(op, rows, first, last, columns,
                                [this](index_t o, value_type value) { write(o, value); });
       } else {
@@ -178,6 +181,16 @@ struct reduction_kernel : reduction_pieces {
         write(o, device_rows::combine_alone(op, values.all.size, values));
       }
     }
+  }
+
+  // Of short rows on the host, by columns.
+  void turned_outputs(index_t first, index_t last) const {
+    short_on_host.for_each_block(first, last, [this](flat_block& block) {
+      const host_rows::turned_rows<value_type> turned(rows, block);
+      value_type values[most_short_rows + most_lanes];
+      host_rows::column_reducer(op, turned, values).run(0, 1, columns, 0, block.rows);
+      for (index_t r = 0; r < block.rows; ++r) write(block.first + r, values[r]);
+    });
   }
 
   TOPOS_HOST_BRANCH

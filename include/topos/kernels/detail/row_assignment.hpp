@@ -4,8 +4,8 @@
 /// Rows written to memory by one thread of the host.
 
 #include <algorithm>
+#include <topos/expr/operation_row.hpp>
 #include <topos/expr/operations.hpp>
-#include <topos/expr/row.hpp>
 #include <topos/expr/settled_row.hpp>
 #include <topos/kernels/detail/past_caches.hpp>
 #include <type_traits>

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <topos/core/config.hpp>
 #include <topos/expr/memory_elements.hpp>
+#include <topos/expr/operation_row.hpp>
 #include <type_traits>
 
 namespace topos::detail::device_rows {

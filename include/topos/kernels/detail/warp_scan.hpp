@@ -3,6 +3,7 @@
 
 /// A part of a row that one warp of a device's team scans.
 
+#include <topos/expr/operation_row.hpp>
 #include <topos/expr/operations.hpp>
 #include <topos/kernels/detail/scan_total.hpp>
 #include <topos/kernels/detail/team_scan.hpp>

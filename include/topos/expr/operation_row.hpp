@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Operations on rows, which are rows: see row.hpp. They also have
+///
+///     is_contiguous(),      as is_dense() and dense(), where operations need not be simple: what a
+///     contiguous()          device asks for
+
+#include <algorithm>
+#include <cstddef>
+#include <topos/expr/call.hpp>
+#include <topos/expr/row.hpp>
+#include <type_traits>
+#include <utility>
+
+namespace topos::detail {
+
+// The lanes that an operation on rows computes at once: those of all its rows, if they agree.
+template <class Op, class Result, class... Rows>
+constexpr index_t width_of_operation() {
+  constexpr index_t widths[] = {Rows::width...};
+  constexpr bool agree = ((Rows::width == widths[0]) && ...) && widths[0] != 0;
+  constexpr bool halves = is_half<Result> || (is_half<typename Rows::value_type> || ...);
+  constexpr bool takes_halves = std::is_base_of_v<widening, Op> || std::is_base_of_v<passing, Op>;
+  if constexpr (!agree || (halves && !takes_halves) ||
+                (is_half<Result> && !lane::is_half_with_lanes<Result>)) {
+    return 0;
+  } else if constexpr (has_lanes<Op, lanes_t<Rows>...>) {
+    return widths[0];
+  } else {
+    return lane::width<lane::made_of<Result>> == widths[0] &&
+                   (lane::element<lane::made_of<typename Rows::value_type>> && ...)
+               ? widths[0]
+               : 0;
+  }
+}
+
+// Whether an operation on rows is quick: it is, all its rows are, and lanes of it are its own, or
+// made by the compiler where it has none. A real number of a complex one is its size, a root.
+template <class Op, class Result, index_t Width, class... Rows>
+constexpr bool is_quick_operation() {
+  constexpr bool is_size = !is_complex<Result> && (is_complex<typename Rows::value_type> || ...);
+  if constexpr (!std::is_base_of_v<quick, Op> || !(Rows::is_quick && ...) || is_size)
+    return false;
+  else if constexpr (Width != 0)
+    return has_lanes<Op, lanes_t<Rows>...>;
+  else
+    return true;
+}
+
+// An operation that for some of its parameters needs calls has is_simple() and, for all others,
+// simple(): a loop of the host's that could call something keeps nothing in registers.
+template <class Op>
+[[nodiscard]] KOKKOS_FUNCTION bool is_simple(const Op& op) {
+  if constexpr (requires { op.is_simple(); })
+    return op.is_simple();
+  else
+    return true;
+}
+template <class Op>
+[[nodiscard]] KOKKOS_FUNCTION const auto& simple_of(const Op& op) {
+  if constexpr (requires { op.simple(); })
+    return op.simple();
+  else
+    return op;
+}
+
+template <class Row>
+[[nodiscard]] KOKKOS_FUNCTION bool is_contiguous(const Row& row) {
+  if constexpr (requires { row.is_contiguous(); })
+    return row.is_contiguous();
+  else
+    return row.is_dense();
+}
+template <class Row>
+[[nodiscard]] KOKKOS_FUNCTION auto contiguous(const Row& row) {
+  if constexpr (requires { row.contiguous(); })
+    return row.contiguous();
+  else
+    return row.dense();
+}
+template <class Row>
+using contiguous_t = decltype(contiguous(std::declval<const Row&>()));
+
+// A part of an operation: a base class, so that parts need no recursion and no std::tuple, whose
+// functions are host code to nvcc, and which asks compilers dozens of questions about each type.
+template <std::size_t I, class T>
+struct part {
+  T value;
+};
+
+/// The pairs of an operation on rows.
+template <class Indices, class Result, class Op, class... Pairs>
+struct operation_pairs;
+
+template <std::size_t... I, class Result, class Op, class... Pairs>
+struct operation_pairs<std::index_sequence<I...>, Result, Op, Pairs...> : part<I, Pairs>... {
+  Op op;
+
+  explicit operation_pairs(const Op& o, const Pairs&... pairs) : part<I, Pairs>{pairs}..., op(o) {}
+
+  [[nodiscard]] index_t end() const { return std::min({part<I, Pairs>::value.end()...}); }
+  [[nodiscard, gnu::always_inline]] auto operator()(index_t j) const {
+    return lane::of_pairs(
+        [this](const auto&... x)
+            __attribute__((always_inline)) { return call_lanes<Result>(op, lane::all{}, x...); },
+        part<I, Pairs>::value(j)...);
+  }
+};
+
+template <class Indices, class Op, class... Rows>
+struct operation_row_of;
+
+template <std::size_t... I, class Op, class... Rows>
+struct operation_row_of<std::index_sequence<I...>, Op, Rows...> : part<I, Rows>... {
+  using value_type =
+      decltype(call(std::declval<const Op&>(), std::declval<typename Rows::value_type>()...));
+  static constexpr index_t width = width_of_operation<Op, value_type, Rows...>();
+  static constexpr bool has_pairs = (Rows::has_pairs || ...);
+  static constexpr bool is_quick = is_quick_operation<Op, value_type, width, Rows...>();
+  Op op;
+
+  KOKKOS_FUNCTION operation_row_of(const Op& o, const Rows&... rows)
+      : part<I, Rows>{rows}..., op(o) {}
+
+  KOKKOS_FUNCTION value_type operator[](index_t j) const {
+    return call(op, part<I, Rows>::value[j]...);
+  }
+  // Always inline: a call would have the loop around it store all that it keeps in registers.
+  [[nodiscard, gnu::always_inline]] auto lanes(index_t j, lane::all all) const {
+    return lanes_from(j, all);
+  }
+  [[nodiscard]] auto lanes(index_t j, index_t count) const { return lanes_from(j, count); }
+  template <int N>
+  [[nodiscard]] KOKKOS_FUNCTION pack<value_type, N> packed(index_t j) const {
+    return combine_packs<N>(part<I, Rows>::value.template packed<N>(j)...);
+  }
+  template <int N>
+  [[nodiscard]] KOKKOS_FUNCTION bool packs(index_t j) const {
+    return (part<I, Rows>::value.template packs<N>(j) && ...);
+  }
+  [[nodiscard]] KOKKOS_FUNCTION bool is_dense() const {
+    return is_simple(op) && (part<I, Rows>::value.is_dense() && ...);
+  }
+  [[nodiscard]] KOKKOS_FUNCTION auto dense() const {
+    using dense_rows =
+        operation_row_of<std::index_sequence<I...>, std::decay_t<decltype(simple_of(op))>,
+                         std::decay_t<decltype(std::declval<const Rows&>().dense())>...>;
+    return dense_rows(simple_of(op), part<I, Rows>::value.dense()...);
+  }
+  [[nodiscard]] KOKKOS_FUNCTION bool is_contiguous() const {
+    return (detail::is_contiguous(part<I, Rows>::value) && ...);
+  }
+  [[nodiscard]] KOKKOS_FUNCTION auto contiguous() const {
+    using rows = operation_row_of<std::index_sequence<I...>, Op, contiguous_t<Rows>...>;
+    return rows(op, detail::contiguous(part<I, Rows>::value)...);
+  }
+  [[nodiscard]] bool is_same() const { return (part<I, Rows>::value.is_same() && ...); }
+  [[nodiscard]] KOKKOS_FUNCTION pack<value_type, 2> two(index_t j, index_t distance) const {
+    return combine_packs<2>(part<I, Rows>::value.two(j, distance)...);
+  }
+  [[nodiscard]] index_t partner() const {
+    constexpr index_t none = -1;
+    index_t found = none;
+    const auto look = [&](const auto& row) {
+      if constexpr (std::decay_t<decltype(row)>::has_pairs)
+        found = found == none || found == row.partner() ? row.partner() : 0;
+    };
+    (look(part<I, Rows>::value), ...);
+    return found == none ? 0 : found;
+  }
+  [[nodiscard]] auto paired(index_t distance) const {
+    using all = operation_pairs<std::index_sequence<I...>, value_type, Op,
+                                decltype(part<I, Rows>::value.paired(distance))...>;
+    return all(op, part<I, Rows>::value.paired(distance)...);
+  }
+
+ private:
+  template <class Count>
+  [[nodiscard, gnu::always_inline]] auto lanes_from(index_t j, Count count) const {
+    return call_lanes<value_type>(op, count, part<I, Rows>::value.lanes(j, count)...);
+  }
+  template <int N, class... Packs>
+  [[nodiscard]] KOKKOS_FUNCTION pack<value_type, N> combine_packs(const Packs&... packs) const {
+    pack<value_type, N> result;
+    for (int i = 0; i < N; ++i) result.value[i] = call(op, packs.value[i]...);
+    return result;
+  }
+};
+
+/// An operation on rows.
+template <class Op, class... Rows>
+using operation_row = operation_row_of<std::index_sequence_for<Rows...>, Op, Rows...>;
+
+template <class Op, class... Rows>
+[[nodiscard]] KOKKOS_FUNCTION operation_row<Op, Rows...> make_row(const Op& op,
+                                                                  const Rows&... rows) {
+  return {op, rows...};
+}
+
+}  // namespace topos::detail

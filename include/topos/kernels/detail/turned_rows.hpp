@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Short rows as columns, on the host: lanes are then those of neighbouring rows, where one row has
+/// too few elements for them.
+
+#include <concepts>
+#include <cstddef>
+#include <topos/expr/flat_block.hpp>
+#include <topos/expr/lanes.hpp>
+#include <topos/kernels/detail/reduction_pieces.hpp>
+#include <topos/kernels/rows.hpp>
+#include <topos/kernels/short_rows.hpp>
+#include <type_traits>
+
+namespace topos::detail::host_rows {
+
+/// to[c * pitch + r] = from[r * here.stride + c * here.step].
+template <class T>
+void turn_rows(T* to, index_t pitch, const T* from, row_steps here, index_t rows, index_t columns) {
+  index_t done = 0;
+  constexpr index_t picked = sizeof(T) > 2 ? 2 : 4;  // columns that are picked out one by one
+  if (here.step == 1 && here.stride == columns && columns <= picked) {
+    for (index_t c = 0; c < columns; ++c)
+      done = lane::copy_whole(to + c * pitch, from + c, columns, rows);
+  } else if (here.step == 1) {
+    done = lane::turn_whole(to, pitch, from, here.stride, rows, columns);
+  }
+  for (index_t c = 0; c < columns; ++c) {
+    for (index_t r = done; r < rows; ++r) to[c * pitch + r] = from[r * here.stride + c * here.step];
+  }
+}
+
+/// Rows of a block with their columns turned into rows, which begin `pitch` apart.
+template <class T>
+struct turned_rows {
+  T* data;
+  index_t pitch;
+
+  /// Those of an expression that a kernel makes an output of each, where they are short; else none.
+  template <class Rows>
+  [[nodiscard]] static short_rows of(const device& d, const Rows& rows,
+                                     const reduction_pieces& each) {
+    if (!each.by_rows || each.reduced != 1 || each.columns >= short_row) return {};
+    return {d, rows, each.outer, each.columns, 2 * sizeof(T), 2};
+  }
+
+  template <class Rows>
+  turned_rows(const Rows& rows, flat_block& block) {
+    if constexpr (lie_in_memory<Rows>) {
+      start_in(block);
+      rows.for_each_run(block, [&](index_t r, index_t at, index_t count, row_steps here) {
+        turn_rows(data + r, pitch, rows.elements.address() + at, here, count, block.columns);
+      });
+    } else {
+      const auto row = rows.flat(block);
+      auto* const computed = block.take<T>();
+      start_in(block);
+      assign(computed, 1, row, 0, block.size());
+      turn_rows(data, pitch, computed, {block.columns, 1}, block.rows, block.columns);
+    }
+  }
+  [[nodiscard]] T* at(index_t c) const { return data + c * pitch; }
+  [[nodiscard]] memory_row<T> row(index_t c) const { return {{data}, c * pitch}; }
+
+ private:
+  template <class Rows>
+  static constexpr bool lie_in_memory = requires(const Rows& rows) {
+    { rows.elements.address() } -> std::same_as<const T*>;
+    rows.lies_flat(index_t{});
+  };
+
+  void start_in(flat_block& block) {
+    data = block.take<T>();
+    pitch = block.rows;
+  }
+};
+
+}  // namespace topos::detail::host_rows

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Short rows turned into columns: each element where it belongs, and none beside them read.
+
+#include <gtest/gtest.h>
+
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <topos/kernels/detail/turned_rows.hpp>
+#include <vector>
+
+namespace turned_rows_test {
+
+using topos::index_t;
+using topos::detail::row_steps;
+using topos::detail::host_rows::turn_rows;
+
+/// Rows in memory of just their size, where a sanitizer sees what is read beside them.
+template <class T>
+void turns(index_t rows, index_t columns, row_steps steps) {
+  std::vector<T> from(
+      static_cast<std::size_t>((rows - 1) * steps.stride + (columns - 1) * steps.step + 1));
+  for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<T>(i % 251);
+  const index_t pitch = rows + 1;
+  const T unset = static_cast<T>(255);
+  std::vector<T> to(static_cast<std::size_t>(pitch * columns), unset);
+  turn_rows(to.data(), pitch, from.data(), steps, rows, columns);
+  for (index_t c = 0; c < columns; ++c) {
+    for (index_t r = 0; r < rows; ++r) {
+      ASSERT_EQ(to[static_cast<std::size_t>(c * pitch + r)],
+                from[static_cast<std::size_t>(r * steps.stride + c * steps.step)])
+          << rows << " x " << columns << ", row " << r << ", column " << c;
+    }
+    ASSERT_EQ(to[static_cast<std::size_t>(c * pitch + rows)], unset);
+  }
+}
+
+template <class T>
+struct turned_rows : testing::Test {};
+using sizes = testing::Types<float, double, std::uint8_t, std::int16_t, std::int32_t, std::int64_t,
+                             std::complex<double>>;
+TYPED_TEST_SUITE(turned_rows, sizes);
+
+TYPED_TEST(turned_rows, side_by_side) {
+  for (index_t columns = 1; columns < 16; ++columns) {
+    for (const index_t rows : {1, 2, 15, 16, 17, 31, 33, 64, 79})
+      turns<TypeParam>(rows, columns, {columns, 1});
+  }
+}
+
+TYPED_TEST(turned_rows, apart) {
+  for (index_t columns = 1; columns < 16; ++columns) {
+    for (const index_t rows : {1, 16, 35}) {
+      turns<TypeParam>(rows, columns, {columns + 1, 1});
+      turns<TypeParam>(rows, columns, {40, 1});
+      turns<TypeParam>(rows, columns, {40, 2});
+    }
+  }
+}
+
+// Windows that move on by less than their length, and one row again and again.
+TYPED_TEST(turned_rows, one_over_another) {
+  for (index_t columns = 1; columns < 16; ++columns) {
+    turns<TypeParam>(40, columns, {1, 1});
+    turns<TypeParam>(40, columns, {0, 1});
+  }
+}
+
+}  // namespace turned_rows_test
