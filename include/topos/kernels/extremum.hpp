@@ -107,7 +107,7 @@ struct extremum_kernel : reduction_pieces {
   void turned_outputs(index_t first, index_t last) const {
     short_on_host.for_each_block(first, last, [this](flat_block& block) {
       const host_columns best(host_rows::turned_rows<value_type>(rows, block), columns, block.rows);
-      for (index_t r = 0; r < block.rows; ++r) write(block.first + r, best[r]);
+      host_rows::put_outputs(target, block, [&](index_t r) { return best[r].number; });
     });
   }
 

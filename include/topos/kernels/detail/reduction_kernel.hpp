@@ -189,7 +189,7 @@ struct reduction_kernel : reduction_pieces {
       const host_rows::turned_rows<value_type> turned(rows, block);
       value_type values[most_short_rows + most_lanes];
       host_rows::column_reducer(op, turned, values).run(0, 1, columns, 0, block.rows);
-      for (index_t r = 0; r < block.rows; ++r) write(block.first + r, values[r]);
+      host_rows::put_outputs(target, block, [&](index_t r) { return finish(values[r]); });
     });
   }
 
