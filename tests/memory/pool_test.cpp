@@ -201,6 +201,49 @@ TEST(pool, memory_that_no_machine_has_is_refused_with_what_is_in_use) {
   });
 }
 
+// Work that is queued holds its memory: here two blocks, which waiting for it gives back.
+TEST(pool, waits_for_queued_work_before_that_holds_too_much) {
+  pool p(topos::cpu());
+  const auto allocate = [&](std::size_t bytes) {
+    return p.allocate(bytes, std::source_location::current());
+  };
+  constexpr std::size_t block = 128 * mib;
+  std::vector<void*> queued;
+  int waits = 0;
+  p.wait_by([&] {
+    ++waits;
+    for (void* each : queued) p.deallocate(each, block);
+    queued.clear();
+  });
+
+  for (int i = 0; i < 5; ++i) queued.push_back(allocate(block));
+  EXPECT_EQ(waits, 0) << "a few blocks of any size";
+  queued.push_back(allocate(block));
+  EXPECT_EQ(waits, 1);
+  for (int i = 0; i < 4; ++i) queued.push_back(allocate(block));
+  EXPECT_EQ(waits, 1) << "blocks are free";
+  void* const kept = allocate(kib);
+  EXPECT_EQ(waits, 2) << "five blocks, of 640 MiB";
+  EXPECT_EQ(p.statistics().in_use, kib);
+
+  p.deallocate(kept, kib);
+  p.empty_cache();
+}
+
+// What the user holds is not queued work's: it is waited for once, and counts no more.
+TEST(pool, waits_once_for_what_stays) {
+  pool p(topos::cpu());
+  int waits = 0;
+  p.wait_by([&] { ++waits; });
+  constexpr std::size_t block = 64 * mib;
+  std::vector<void*> held;
+  for (int i = 0; i < 16; ++i) held.push_back(p.allocate(block, std::source_location::current()));
+
+  EXPECT_EQ(waits, 3);
+  for (void* each : held) p.deallocate(each, block);
+  p.empty_cache();
+}
+
 TEST(pool, is_shared_by_threads_without_handing_a_block_out_twice) {
   pool p(topos::cpu());
   std::atomic<int> clashes{0};

@@ -8,6 +8,10 @@
 /// Classes are multiples of 256 bytes up to 1 KiB, then four to a power of two, of whose blocks at
 /// most a fifth is unused, then multiples of 2 MiB. What is kept and what is in use come to no more
 /// than twice what was in use at once, or 1 GiB: beyond that all that is kept is given back.
+///
+/// Who enqueues work faster than a device does it would take memory for each of its results. Where
+/// queued work may hold 256 MiB in more than four blocks, and none is free, it is waited for: after
+/// that the blocks are free that it needed.
 
 #include <pthread.h>
 
@@ -50,11 +54,18 @@ class pool {
     return (bytes + unit - 1) / unit * unit;
   }
 
-  /// Memory of `bytes` (a class size). Throws `out_of_memory` if the limit or the device is
-  /// exhausted even after the cache was given back, and work waited for that holds memory.
+  /// Memory of `bytes` (a class size). Waits for queued work where that holds much of it. Throws
+  /// `out_of_memory` if the limit or the device is exhausted even after the cache was given back,
+  /// and that work waited for.
   [[nodiscard]] void* allocate(std::size_t bytes, std::source_location where) {
     try {
-      const std::lock_guard lock(mutex_);
+      std::unique_lock lock(mutex_);
+      if (is_far_ahead(bytes)) {
+        lock.unlock();
+        wait();
+        lock.lock();
+        settled_ = in_use();
+      }
       return take(bytes, where);
     } catch (const out_of_memory&) {
       if (!wait()) throw;
@@ -74,6 +85,7 @@ class pool {
   void deallocate(void* pointer, std::size_t bytes) noexcept {
     const std::lock_guard lock(mutex_);
     in_use_ -= bytes;
+    --blocks_in_use_;
     try {
       if (!closed_) {
         free_[bytes].push_back(pointer);
@@ -123,6 +135,21 @@ class pool {
     return wait != nullptr;
   }
 
+  struct blocks {
+    std::size_t count = 0;
+    std::size_t bytes = 0;
+  };
+  [[nodiscard]] blocks in_use() const noexcept { return {blocks_in_use_, in_use_}; }
+
+  // Whether queued work may hold too much to take fresh memory beside it: what has come into use
+  // since it was waited for, or since less was in use.
+  bool is_far_ahead(std::size_t bytes) {
+    constexpr blocks few{4, std::size_t{256} << 20};
+    settled_ = {std::min(settled_.count, blocks_in_use_), std::min(settled_.bytes, in_use_)};
+    return in_use_ + bytes > settled_.bytes + few.bytes &&
+           blocks_in_use_ > settled_.count + few.count && !has_cached(bytes);
+  }
+
   void* take(std::size_t bytes, std::source_location where) {
     if (limit_ != 0 && in_use_ + bytes > limit_) {
       throw out_of_memory(concat(device_, ": ", bytes, " bytes more than the ", in_use_,
@@ -135,6 +162,7 @@ class pool {
       pointer = take_fresh(bytes, where);
     }
     in_use_ += bytes;
+    ++blocks_in_use_;
     peak_ = std::max(peak_, in_use_);
     return pointer;
   }
@@ -144,6 +172,11 @@ class pool {
   [[nodiscard]] std::size_t most_held(std::size_t bytes) const noexcept {
     constexpr std::size_t little = std::size_t{1} << 30;
     return limit_ != 0 ? limit_ : std::max(little, 2 * std::max(peak_, in_use_ + bytes));
+  }
+
+  [[nodiscard]] bool has_cached(std::size_t bytes) const noexcept {
+    const auto found = free_.find(bytes);
+    return found != free_.end() && !found->second.empty();
   }
 
   void* take_cached(std::size_t bytes) noexcept {
@@ -186,6 +219,8 @@ class pool {
   std::size_t in_use_ = 0;
   std::size_t peak_ = 0;
   std::size_t cached_ = 0;
+  std::size_t blocks_in_use_ = 0;
+  blocks settled_;  // of those, what queued work did not hold when it was last waited for
   std::size_t limit_ = 0;
   bool closed_ = false;
   std::function<void()> wait_;
