@@ -14,6 +14,7 @@
 namespace turned_rows_test {
 
 using topos::index_t;
+using topos::detail::copy_rows;
 using topos::detail::row_steps;
 using topos::detail::host_rows::turn_rows;
 
@@ -65,6 +66,26 @@ TYPED_TEST(turned_rows, one_over_another) {
   for (index_t columns = 1; columns < 16; ++columns) {
     turns<TypeParam>(40, columns, {1, 1});
     turns<TypeParam>(40, columns, {0, 1});
+  }
+}
+
+// Columns beside each other become rows again.
+TYPED_TEST(turned_rows, back) {
+  for (index_t columns = 1; columns < 16; ++columns) {
+    for (const index_t rows : {1, 15, 16, 17, 33, 64}) {
+      const index_t pitch = rows + 3;
+      std::vector<TypeParam> from(static_cast<std::size_t>((columns - 1) * pitch + rows));
+      for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<TypeParam>(i % 251);
+      std::vector<TypeParam> to(static_cast<std::size_t>(rows * columns));
+      copy_rows(to.data(), {columns, 1}, from.data(), {1, pitch}, rows, columns);
+      for (index_t r = 0; r < rows; ++r) {
+        for (index_t c = 0; c < columns; ++c) {
+          ASSERT_EQ(to[static_cast<std::size_t>(r * columns + c)],
+                    from[static_cast<std::size_t>(c * pitch + r)])
+              << rows << " x " << columns << ", row " << r << ", column " << c;
+        }
+      }
+    }
   }
 }
 

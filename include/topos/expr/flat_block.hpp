@@ -82,7 +82,8 @@ template <class T>
 void copy_rows(T* to, row_steps there, const T* from, row_steps here, index_t rows,
                index_t columns) {
   if (here.stride == 1 && there.step == 1 && there.stride == columns) {
-    const index_t done = lane::interleave(to, from, here.step, columns, rows);
+    const index_t done = columns <= 4 ? lane::interleave(to, from, here.step, columns, rows)
+                                      : lane::turn_columns(to, from, here.step, rows, columns);
     to += done * columns;
     from += done;
     rows -= done;

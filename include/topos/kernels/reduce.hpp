@@ -175,6 +175,8 @@ class reduce_plan {
     following_type next(groups, k.target, k.target_rows, {results, groups.columns}, k.op, k.finish);
     next.cut(false, on_device_, 0);
     if (!by_rows && rest_ != 1) next.whole = false;
+    if (may_turn && !on_device_ && next.target_rows == 1)
+      next.short_on_host = host_rows::turned_rows<value_type>::of(cpu(), next.rows, next);
     if (results != nullptr) next.partials = results + pieces * next.outputs();
     return next;
   }

@@ -131,15 +131,27 @@ inline auto reduce_scalars(const Op& op, const Row& row, index_t first, index_t 
   return chain[0];
 }
 
-// Of integers, whose order is free: compilers make lanes of the loop, but none of bools.
+// Of integers, whose order is free: compilers make lanes of the loops, but none of bools.
 template <class Op, class Row>
 [[gnu::noinline]] auto reduce_integers(const Op& op, const Row& given, index_t first,
                                        index_t last) {
   const Row row = given;
   using T = typename Row::value_type;
   using word = std::conditional_t<std::is_same_v<T, bool>, unsigned char, T>;
+  constexpr index_t many = 256 / sizeof(word);
   word result = row[first];
-  for (index_t j = first + 1; j < last; ++j) result = op(result, static_cast<word>(row[j]));
+  index_t j = first + 1;
+  if (j + many <= last) {
+    word some[many];
+    TOPOS_INDEPENDENT_STEPS
+    for (index_t k = 0; k < many; ++k) some[k] = row[j + k];
+    for (j += many; j + many <= last; j += many) {
+      TOPOS_INDEPENDENT_STEPS
+      for (index_t k = 0; k < many; ++k) some[k] = op(some[k], static_cast<word>(row[j + k]));
+    }
+    for (const word each : some) result = op(result, each);
+  }
+  for (; j < last; ++j) result = op(result, static_cast<word>(row[j]));
   return static_cast<T>(result);
 }
 

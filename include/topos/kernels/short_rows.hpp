@@ -45,6 +45,7 @@ class short_rows {
   }
 
   [[nodiscard]] bool any() const { return at_once_ != 0; }
+  [[nodiscard]] index_t at_once() const { return at_once_; }
 
   /// Calls `function(block)` for rows [r, past) with each block of them. The function may take what
   /// else it needs from the block, but what it takes first are the rows as one.

@@ -3,6 +3,8 @@
 
 /// The softmax of rows, each of which stays in cache meanwhile.
 
+#include <topos/kernels/detail/softened_strip.hpp>
+#include <topos/kernels/detail/turned_rows.hpp>
 #include <topos/kernels/map.hpp>
 
 namespace topos::detail {
@@ -54,10 +56,12 @@ struct soften_kernel {
   index_t columns;
   bool log;
   short_rows short_on_host;  // none elsewhere
+  bool turned;               // those are turned into columns
 
   /// Has short rows computed some at once, where that is the host's to do.
   void compute_short_rows(const device& d) {
     short_on_host = {d, rows, count, columns, 3 * sizeof(value_type) + sizeof(result_type), 4};
+    turned = columns < short_row && short_on_host.at_once() % strip_type::width == 0;
   }
 
   [[nodiscard]] KOKKOS_FUNCTION index_t together() const {
@@ -85,6 +89,7 @@ struct soften_kernel {
 
  private:
   using constant = constant_row<value_type>;
+  using strip_type = host_rows::softened_strip<value_type>;
 
   // Memory of the team's own, of a row that it is done with.
   template <class Team>
@@ -141,8 +146,30 @@ struct soften_kernel {
   }
 
   void soften_blocks(index_t first, index_t last) const {
+    if (turned) {
+      return short_on_host.for_each_block(first, last,
+                                          [this](flat_block& block) { soften_turned(block); });
+    }
     short_on_host.for_each(rows, first, last,
                            [&](const auto& row, flat_block& block) { soften_block(row, block); });
+  }
+
+  void soften_turned(flat_block& block) const {
+    const index_t pitch = strip_type::pitch_of(block.rows);
+    const host_rows::turned_rows<value_type> x(rows, block, pitch);
+    const strip_type strip(x.data, columns, block.rows);
+    strip.fill_rest();
+    strip.soften(log, [&](const auto& function) { strip.change(function); });
+    if constexpr (std::is_same_v<result_type, value_type>) {
+      target.for_each_run(block, [&](index_t r, index_t at, index_t n, row_steps there) {
+        copy_rows(target.elements.data + at, there, x.data + r, {1, pitch}, n, columns);
+      });
+    } else {
+      auto* const made = block.take<value_type>();
+      copy_rows(made, {columns, 1}, x.data, {1, pitch}, block.rows, columns);
+      const memory_row<value_type> values{{made}};
+      host_rows::assign_block(target, narrowed<result_type>(values), block, false);
+    }
   }
 
   template <class Row>

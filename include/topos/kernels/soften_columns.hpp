@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <topos/kernels/detail/column_reducer.hpp>
 #include <topos/kernels/detail/reduction_pieces.hpp>
+#include <topos/kernels/detail/softened_strip.hpp>
 #include <topos/kernels/soften.hpp>
 #include <type_traits>
 #include <utility>
@@ -55,44 +55,15 @@ struct soften_columns_kernel : reduction_pieces {
   }
 
  private:
-  static constexpr index_t width = lane::width<value_type>;
-
-  /// A strip's rows: whole batches, of which the last one may hold more than its columns.
-  struct strip_rows {
-    value_type* data;
-    index_t columns;
-    index_t pitch;
-
-    [[nodiscard]] value_type* at(index_t r) const { return data + r * pitch; }
-    [[nodiscard]] memory_row<value_type> row(index_t r) const { return {{data}, r * pitch}; }
-  };
-  struct room {
-    value_type values[columns_of_piece + most_lanes];
-  };
+  using strip_type = host_rows::softened_strip<value_type>;
+  static constexpr index_t width = strip_type::width;
 
   void soften(value_type* memory, const down& at) const {
-    const index_t columns_here = at.of.past_c - at.of.c;
-    const strip_rows strip{memory, columns_here, (columns_here + width - 1) / width * width};
-    for (index_t r = 0; r < reduced; ++r) {
+    const strip_type strip(memory, reduced, at.of.past_c - at.of.c);
+    for (index_t r = 0; r < reduced; ++r)
       take(strip.at(r), row_of(at.group, r, at.t), at.of.c, at.of.past_c);
-      std::fill(strip.at(r) + columns_here, strip.at(r) + strip.pitch, value_type(0));
-    }
-    room most;
-    room all;  // of each column
-    host_rows::column_reducer(maximum_op{}, strip, most.values).run(0, 1, reduced, 0, strip.pitch);
-    const auto shifted = [&](const auto& x, index_t k) { return x - lane::load(most.values + k); };
-    if (log) {
-      sum(strip, 0, reduced, all,
-          [&](const auto& x, index_t k) { return lane::exp(shifted(x, k)); });
-      for (index_t k = 0; k < strip.pitch; ++k) all.values[k] = Kokkos::log(all.values[k]);
-      put(strip, at,
-          [&](const auto& x, index_t k) { return shifted(x, k) - lane::load(all.values + k); });
-    } else {
-      change(strip, [&](const auto& x, index_t k) { return lane::exp(shifted(x, k)); });
-      sum(strip, 0, reduced, all, [](const auto& x, index_t /*k*/) { return x; });
-      for (index_t k = 0; k < strip.pitch; ++k) all.values[k] = value_type(1) / all.values[k];
-      put(strip, at, [&](const auto& x, index_t k) { return x * lane::load(all.values + k); });
-    }
+    strip.fill_rest();
+    strip.soften(log, [&](const auto& function) { put(strip, at, function); });
   }
 
   // A row of the walk, put together where it is used: what is copied in larger parts than it was
@@ -112,77 +83,32 @@ struct soften_columns_kernel : reduction_pieces {
     if (j < past) lane::store_partial(to + (j - c), row.lanes(j, past - j), past - j);
   }
 
-  // What a function makes of the lanes of a strip, in their place.
+  // What a function makes of the lanes of a strip, as results.
   template <class Function>
-  [[gnu::noinline, gnu::flatten]] void change(const strip_rows& strip,
-                                              const Function& function) const {
-    for (index_t r = 0; r < reduced; ++r) {
-      value_type* const x = strip.at(r);
-      for (index_t k = 0; k < strip.pitch; k += width)
-        lane::store(x + k, function(lane::load(x + k), k));
-    }
-  }
-
-  // The same, as results.
-  template <class Function>
-  void put(const strip_rows& strip, const down& at, const Function& function) const {
+  void put(const strip_type& strip, const down& at, const Function& function) const {
     const auto to = [&](index_t r) {
       return target.elements.data + target.start(row_of(at.group, r, at.t)) + at.of.c * target.step;
     };
     if constexpr (std::is_same_v<result_type, value_type>) {
       if (target.step == 1) return put_dense(strip, to, function);
     }
-    change(strip, function);
+    strip.change(function);
     for (index_t r = 0; r < reduced; ++r)
-      host_rows::assign(to(r), target.step, narrowed<result_type>(strip.row(r)), 0, strip.columns);
+      host_rows::assign(to(r), target.step, narrowed<result_type>(strip.row(r)), 0,
+                        strip.columns());
   }
   template <class To, class Function>
-  [[gnu::noinline, gnu::flatten]] void put_dense(const strip_rows& strip, const To& to,
+  [[gnu::noinline, gnu::flatten]] void put_dense(const strip_type& strip, const To& to,
                                                  const Function& function) const {
     for (index_t r = 0; r < reduced; ++r) {
       const value_type* const x = strip.at(r);
       value_type* const y = to(r);
       index_t k = 0;
-      for (; k + width <= strip.columns; k += width)
+      for (; k + width <= strip.columns(); k += width)
         lane::store(y + k, function(lane::load(x + k), k));
-      if (k < strip.columns)
-        lane::store_partial(y + k, function(lane::load(x + k), k), strip.columns - k);
+      if (k < strip.columns())
+        lane::store_partial(y + k, function(lane::load(x + k), k), strip.columns() - k);
     }
-  }
-
-  // Columns of what a function makes of rows [r, past), by halves of whole pieces of a reduction.
-  template <class Function>
-  [[gnu::noinline]] static void sum(const strip_rows& strip, index_t r, index_t past, room& to,
-                                    const Function& function) {
-    if (past - r <= rows_of_piece) return sum_piece(strip, r, past, to, function);
-    const index_t pieces = (past - r + rows_of_piece - 1) / rows_of_piece;
-    const index_t middle = r + (pieces + 1) / 2 * rows_of_piece;
-    room others;
-    sum(strip, r, middle, to, function);
-    sum(strip, middle, past, others, function);
-    for (index_t k = 0; k < strip.pitch; ++k) to.values[k] += others.values[k];
-  }
-  template <class Function>
-  [[gnu::noinline, gnu::flatten]] static void sum_piece(const strip_rows& strip, index_t r,
-                                                        index_t past, room& to,
-                                                        const Function& function) {
-    std::fill_n(to.values, strip.pitch, value_type(0));
-    const auto add = [&](const auto&... rows_at) {
-      for (index_t k = 0; k < strip.pitch; k += width)
-        lane::store(to.values + k,
-                    lane::load(to.values + k) + in_pairs(function(lane::load(rows_at + k), k)...));
-    };
-    for (; r + 4 <= past; r += 4)
-      add(strip.at(r), strip.at(r + 1), strip.at(r + 2), strip.at(r + 3));
-    for (; r < past; ++r) add(strip.at(r));
-  }
-  template <class B>
-  static B in_pairs(const B& a) {
-    return a;
-  }
-  template <class B>
-  static B in_pairs(const B& a, const B& b, const B& c, const B& d) {
-    return (a + b) + (c + d);
   }
 };
 

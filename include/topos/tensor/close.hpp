@@ -29,6 +29,16 @@ struct close_op : widening {
     return a == b || (Kokkos::abs(a - b) <= most && isfinite_op{}(b)) ||
            (within.equal_nan && a != a && b != b);
   }
+  template <floating_lanes B>
+  auto lanes(const B& a, const B& b) const {
+    using T = lane::value_t<B>;
+    const auto splat = [](double x) -> B { return lane::splat(static_cast<T>(x)); };
+    const B most =
+        splat(within.absolute) + multiply_op{}.lanes(splat(within.relative), B(lane::abs(b)));
+    const auto near = (a == b) | ((lane::abs(a - b) <= most) & isfinite_op{}.lanes(b));
+    if (!within.equal_nan) return near;
+    return near | (lane::differs(a, a) & lane::differs(b, b));
+  }
 };
 
 }  // namespace detail

@@ -3,6 +3,7 @@
 
 /// Comparisons, what kind a number is, and the choice by them.
 
+#include <limits>
 #include <topos/expr/detail/arithmetic_operations.hpp>
 
 namespace topos::detail {
@@ -55,7 +56,12 @@ struct isnan_op : widening, quick {
   }
 };
 
-struct isinf_op : widening {
+template <floating_lanes B>
+B infinity_lanes() {
+  return lane::splat(std::numeric_limits<lane::value_t<B>>::infinity());
+}
+
+struct isinf_op : widening, quick {
   template <class T>
   KOKKOS_FUNCTION bool operator()(T x) const {
     if constexpr (is_complex<T>)
@@ -63,15 +69,23 @@ struct isinf_op : widening {
     else
       return Kokkos::isinf(x);
   }
+  template <floating_lanes B>
+  auto lanes(const B& x) const {
+    return lane::abs(x) == infinity_lanes<B>();
+  }
 };
 
-struct isfinite_op : widening {
+struct isfinite_op : widening, quick {
   template <class T>
   KOKKOS_FUNCTION bool operator()(T x) const {
     if constexpr (is_complex<T>)
       return Kokkos::isfinite(x.real()) && Kokkos::isfinite(x.imag());
     else
       return Kokkos::isfinite(x);
+  }
+  template <floating_lanes B>
+  auto lanes(const B& x) const {
+    return lane::abs(x) < infinity_lanes<B>();
   }
 };
 

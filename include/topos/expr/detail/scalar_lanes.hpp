@@ -61,8 +61,13 @@ auto picked_apart(const T* /*from*/, index_t /*step*/, const Otherwise& otherwis
 
 /// Copies numbers that lie `step` apart, as many of `count` as come in whole loads: none.
 template <class T>
-index_t turn_whole(T* /*to*/, index_t /*pitch*/, const T* /*from*/, index_t /*stride*/,
-                   index_t /*rows*/, index_t /*columns*/) {
+index_t turn_rows(T* /*to*/, index_t /*pitch*/, const T* /*from*/, index_t /*stride*/,
+                  index_t /*rows*/, index_t /*columns*/) {
+  return 0;
+}
+template <class T>
+index_t turn_columns(T* /*to*/, const T* /*from*/, index_t /*pitch*/, index_t /*rows*/,
+                     index_t /*columns*/) {
   return 0;
 }
 template <class T>

@@ -33,7 +33,17 @@ struct parts_of_rows {
     const __m512i two = _mm512_inserti32x4(_mm512_castsi128_si512(part(0)), part(1), 1);
     return _mm512_inserti32x4(_mm512_inserti32x4(two, part(2), 2), part(3), 3);
   }
-  static void store(void* to, lanes x) { _mm512_storeu_si512(to, x); }
+  static void store(std::byte* to, index_t apart, lanes x) {
+    const auto put = [&](index_t p, __m128i part) {
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(to + p * apart), part);
+    };
+    put(0, _mm512_castsi512_si128(x));
+    put(1, _mm512_extracti32x4_epi32(x, 1));
+    put(2, _mm512_extracti32x4_epi32(x, 2));
+    put(3, _mm512_extracti32x4_epi32(x, 3));
+  }
+  static lanes load_whole(const void* from) { return _mm512_loadu_si512(from); }
+  static void store_whole(void* to, lanes x) { _mm512_storeu_si512(to, x); }
   static lanes low_4(lanes a, lanes b) { return _mm512_unpacklo_epi32(a, b); }
   static lanes high_4(lanes a, lanes b) { return _mm512_unpackhi_epi32(a, b); }
   static lanes low_8(lanes a, lanes b) { return _mm512_unpacklo_epi64(a, b); }
@@ -50,7 +60,14 @@ struct parts_of_rows {
     };
     return _mm256_inserti128_si256(_mm256_castsi128_si256(part(0)), part(1), 1);
   }
-  static void store(void* to, lanes x) { _mm256_storeu_si256(static_cast<__m256i*>(to), x); }
+  static void store(std::byte* to, index_t apart, lanes x) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm256_castsi256_si128(x));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to + apart), _mm256_extracti128_si256(x, 1));
+  }
+  static lanes load_whole(const void* from) {
+    return _mm256_loadu_si256(static_cast<const __m256i*>(from));
+  }
+  static void store_whole(void* to, lanes x) { _mm256_storeu_si256(static_cast<__m256i*>(to), x); }
   static lanes low_4(lanes a, lanes b) { return _mm256_unpacklo_epi32(a, b); }
   static lanes high_4(lanes a, lanes b) { return _mm256_unpackhi_epi32(a, b); }
   static lanes low_8(lanes a, lanes b) { return _mm256_unpacklo_epi64(a, b); }
@@ -58,57 +75,94 @@ struct parts_of_rows {
 };
 #endif
 
-/// As many columns as numbers go into 16 bytes, of as many rows as into a register; the first of
-/// those columns are wanted.
+/// Numbers of so many bytes that go into a part, and rows that go into as many registers.
 template <std::size_t Size>
-[[gnu::always_inline]] inline void turn_part(std::byte* to, index_t pitch, const std::byte* from,
-                                             index_t stride, index_t wanted) {
+inline constexpr index_t of_part = 16 / static_cast<index_t>(Size);
+template <std::size_t Size>
+inline constexpr index_t rows_at_once = parts_of_rows::count* of_part<Size>;
+
+/// Turns what is within the parts of as many registers as numbers go into one.
+template <std::size_t Size>
+[[gnu::always_inline]] inline void turn_within_parts(
+    typename parts_of_rows::lanes (&x)[of_part<Size>]) {
   using parts = parts_of_rows;
-  constexpr index_t rows = 16 / static_cast<index_t>(Size);
-  typename parts::lanes x[rows];
-  typename parts::lanes turned[rows];
-  for (index_t k = 0; k < rows; ++k) x[k] = parts::load(from + k * stride, rows * stride);
   if constexpr (Size == 4) {
     const auto low = parts::low_4(x[0], x[1]);
     const auto high = parts::high_4(x[0], x[1]);
     const auto next_low = parts::low_4(x[2], x[3]);
     const auto next_high = parts::high_4(x[2], x[3]);
-    turned[0] = parts::low_8(low, next_low);
-    turned[1] = parts::high_8(low, next_low);
-    turned[2] = parts::low_8(high, next_high);
-    turned[3] = parts::high_8(high, next_high);
+    x[0] = parts::low_8(low, next_low);
+    x[1] = parts::high_8(low, next_low);
+    x[2] = parts::low_8(high, next_high);
+    x[3] = parts::high_8(high, next_high);
   } else {
-    turned[0] = parts::low_8(x[0], x[1]);
-    turned[1] = parts::high_8(x[0], x[1]);
-  }
-  for (index_t c = 0; c < rows; ++c) {
-    if (c < wanted) parts::store(to + c * pitch, turned[c]);
+    const auto low = parts::low_8(x[0], x[1]);
+    x[1] = parts::high_8(x[0], x[1]);
+    x[0] = low;
   }
 }
 
-/// Some of the first rows; says how many. Parts that would be loaded from beyond a row begin
-/// before: what they share with the ones before is turned twice. Strides are in bytes.
+/// Calls `turn(r, c)` for each place from which as many rows and columns as are turned at once
+/// begin. Those that would go beyond the last begin before: what they share with the ones before is
+/// turned twice.
+template <std::size_t Size, class Turn>
+[[gnu::always_inline]] inline void turn_each(index_t rows, index_t columns, const Turn& turn) {
+  constexpr index_t at_once = rows_at_once<Size>;
+  constexpr index_t wide = of_part<Size>;
+  for (index_t next = 0; next < rows; next += at_once) {
+    const index_t r = next + at_once <= rows ? next : rows - at_once;
+    for (index_t part = 0; part < columns; part += wide)
+      turn(r, part + wide <= columns || part == 0 ? part : columns - wide);
+  }
+}
+
+/// Some of the first rows; says how many. Strides are in bytes.
 template <std::size_t Size>
 [[gnu::noinline]] index_t turn_rows(std::byte* to, index_t pitch, const std::byte* from,
                                     index_t stride, index_t rows, index_t columns) {
   constexpr index_t size = Size;
-  constexpr index_t of_part = 16 / size;
-  constexpr index_t at_once = parts_of_rows::count * of_part;
-  if (columns < of_part) {  // what is loaded with a row has to be of the next ones
+  constexpr index_t wide = of_part<Size>;
+  if (columns < wide) {  // what is loaded with a row has to be of the next ones
     if (stride <= 0) return 0;
     rows -= (16 - columns * size + stride - 1) / stride;
   }
-  if (rows < at_once) return 0;
-  for (index_t next = 0; next < rows; next += at_once) {
-    const index_t r = next + at_once <= rows ? next : rows - at_once;
-    for (index_t part = 0; part < columns; part += of_part) {
-      const index_t c = part + of_part <= columns || part == 0 ? part : columns - of_part;
-      turn_part<Size>(to + c * pitch + r * size, pitch, from + r * stride + c * size, stride,
-                      columns);
-    }
-  }
+  if (rows < rows_at_once<Size>) return 0;
+  turn_each<Size>(
+      rows, columns, [&](index_t r, index_t c) __attribute__((always_inline)) {
+        parts_of_rows::lanes x[wide];
+        for (index_t k = 0; k < wide; ++k)
+          x[k] = parts_of_rows::load(from + (r + k) * stride + c * size, wide * stride);
+        turn_within_parts<Size>(x);
+        for (index_t k = 0; k < wide; ++k) {
+          if (k < columns) parts_of_rows::store_whole(to + (c + k) * pitch + r * size, x[k]);
+        }
+      });
   return rows;
 }
+
+/// The same the other way round: rows beside each other, of columns each of which begins `pitch`
+/// behind the one before.
+template <std::size_t Size>
+[[gnu::noinline]] index_t turn_columns(std::byte* to, const std::byte* from, index_t pitch,
+                                       index_t rows, index_t columns) {
+  constexpr index_t size = Size;
+  constexpr index_t wide = of_part<Size>;
+  if (columns < wide || rows < rows_at_once<Size>) return 0;
+  turn_each<Size>(
+      rows, columns, [&](index_t r, index_t c) __attribute__((always_inline)) {
+        parts_of_rows::lanes x[wide];
+        for (index_t k = 0; k < wide; ++k)
+          x[k] = parts_of_rows::load_whole(from + (c + k) * pitch + r * size);
+        turn_within_parts<Size>(x);
+        for (index_t k = 0; k < wide; ++k)
+          parts_of_rows::store(to + ((r + k) * columns + c) * size, wide * columns * size, x[k]);
+      });
+  return rows;
+}
+
+/// Whether numbers are turned in registers.
+template <class T>
+inline constexpr bool turns = std::is_trivially_copyable_v<T> && (sizeof(T) == 4 || sizeof(T) == 8);
 
 }  // namespace detail
 
@@ -117,15 +171,32 @@ template <std::size_t Size>
 /// to[c * pitch + r] = from[r * stride + c] for some of the first rows, as many as come in whole
 /// registers: says how many. No number behind the last row is read.
 template <class T>
-index_t turn_whole([[maybe_unused]] T* to, [[maybe_unused]] index_t pitch,
-                   [[maybe_unused]] const T* from, [[maybe_unused]] index_t stride,
-                   [[maybe_unused]] index_t rows, [[maybe_unused]] index_t columns) {
+index_t turn_rows([[maybe_unused]] T* to, [[maybe_unused]] index_t pitch,
+                  [[maybe_unused]] const T* from, [[maybe_unused]] index_t stride,
+                  [[maybe_unused]] index_t rows, [[maybe_unused]] index_t columns) {
 #ifdef __AVX2__
-  if constexpr (std::is_trivially_copyable_v<T> && (sizeof(T) == 4 || sizeof(T) == 8)) {
+  if constexpr (detail::turns<T>) {
     constexpr index_t size = sizeof(T);
     return detail::turn_rows<sizeof(T)>(reinterpret_cast<std::byte*>(to), pitch * size,
                                         reinterpret_cast<const std::byte*>(from), stride * size,
                                         rows, columns);
+  }
+#endif
+  return 0;
+}
+
+/// to[r * columns + c] = from[c * pitch + r] for some of the first rows, as many as come in whole
+/// registers: says how many.
+template <class T>
+index_t turn_columns([[maybe_unused]] T* to, [[maybe_unused]] const T* from,
+                     [[maybe_unused]] index_t pitch, [[maybe_unused]] index_t rows,
+                     [[maybe_unused]] index_t columns) {
+#ifdef __AVX2__
+  if constexpr (detail::turns<T>) {
+    constexpr index_t size = sizeof(T);
+    return detail::turn_columns<sizeof(T)>(reinterpret_cast<std::byte*>(to),
+                                           reinterpret_cast<const std::byte*>(from), pitch * size,
+                                           rows, columns);
   }
 #endif
   return 0;

@@ -128,7 +128,9 @@ class column_reducer {
     assign(values, 1, row, c, past);
     T* const to = to_;  // which a store of bytes could change where it is a member
     const Op op = op_;
-    for (index_t k = 0; k < past - c; ++k) to[k] = op(to[k], values[k]);
+    const index_t count = past - c;
+    TOPOS_INDEPENDENT_STEPS
+    for (index_t k = 0; k < count; ++k) to[k] = op(to[k], values[k]);
   }
 
   const Op& op_;

@@ -73,7 +73,7 @@ inline numbered<typename Row::value_type> find_first(const Row& row, index_t fir
     auto least = static_cast<std::int32_t>(count);
     TOPOS_STEPS_TO_LEAST
     for (std::int32_t k = 0; k < static_cast<std::int32_t>(count); ++k) {
-      const bool here = values[k] == best || (values[k] != values[k] && best != best);
+      const bool here = (values[k] == best) | ((values[k] != values[k]) & (best != best));
       least = std::min(least, here ? k : some);
     }
     if (least < count) return {best, j + least};

@@ -24,7 +24,7 @@ void turn_rows(T* to, index_t pitch, const T* from, row_steps here, index_t rows
     for (index_t c = 0; c < columns; ++c)
       done = lane::copy_whole(to + c * pitch, from + c, columns, rows);
   } else if (here.step == 1) {
-    done = lane::turn_whole(to, pitch, from, here.stride, rows, columns);
+    done = lane::turn_rows(to, pitch, from, here.stride, rows, columns);
   }
   for (index_t c = 0; c < columns; ++c) {
     for (index_t r = done; r < rows; ++r) to[c * pitch + r] = from[r * here.stride + c * here.step];
@@ -45,19 +45,28 @@ struct turned_rows {
     return {d, rows, each.outer, each.columns, 2 * sizeof(T), 2};
   }
 
+  /// The rows of a block; where they shall lie further apart, the block has to have room for that.
   template <class Rows>
-  turned_rows(const Rows& rows, flat_block& block) {
+  turned_rows(const Rows& rows, flat_block& block) : turned_rows(rows, block, block.rows) {}
+  template <class Rows>
+  turned_rows(const Rows& rows, flat_block& block, index_t apart) : pitch(apart) {
     if constexpr (lie_in_memory<Rows>) {
-      start_in(block);
+      data = block.take<T>();
       rows.for_each_run(block, [&](index_t r, index_t at, index_t count, row_steps here) {
         turn_rows(data + r, pitch, rows.elements.address() + at, here, count, block.columns);
       });
     } else {
       const auto row = rows.flat(block);
-      auto* const computed = block.take<T>();
-      start_in(block);
-      assign(computed, 1, row, 0, block.size());
-      turn_rows(data, pitch, computed, {block.columns, 1}, block.rows, block.columns);
+      const T* from = nullptr;
+      if constexpr (std::is_same_v<decltype(row), const memory_row<T>>) {
+        from = row.elements.data + row.base;
+      } else {
+        auto* const computed = block.take<T>();
+        assign(computed, 1, row, 0, block.size());
+        from = computed;
+      }
+      data = block.take<T>();
+      turn_rows(data, pitch, from, {block.columns, 1}, block.rows, block.columns);
     }
   }
   [[nodiscard]] T* at(index_t c) const { return data + c * pitch; }
@@ -69,11 +78,6 @@ struct turned_rows {
     { rows.elements.address() } -> std::same_as<const T*>;
     rows.lies_flat(index_t{});
   };
-
-  void start_in(flat_block& block) {
-    data = block.take<T>();
-    pitch = block.rows;
-  }
 };
 
 /// Writes value(r) for each row r of a block to where a kernel's target has its output.
