@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <cstddef>
+#include <numeric>
 #include <string>
 #include <topos/nn/load.hpp>
 #include <topos/nn/normalization.hpp>
@@ -53,6 +56,44 @@ TEST(layer_norm, gives_pytorchs_values_closely_where_the_variance_is_not_small) 
         v->erase(v->begin() + columns, v->begin() + 2 * columns);
       }
       support::expect_near(got, expected, 5e-6, 1e-5);
+    });
+  }
+}
+
+// Of lengths that devices compute in different ways, and from where nothing is aligned.
+TEST(layer_norm, of_long_rows) {
+  for (const index_t n : {1023, 1027, 4099, 12001}) {
+    constexpr index_t rows = 3;
+    const auto numbers = [](index_t count, index_t from) {
+      std::vector<float> made(static_cast<std::size_t>(count));
+      for (std::size_t i = 0; i < made.size(); ++i)
+        made[i] = static_cast<float>((static_cast<index_t>(i) * 37 + from) % 101) / 25.0f - 1.5f;
+      return made;
+    };
+    const std::vector<float> in = numbers(rows * n + 1, 3);
+    const std::vector<float> weight = numbers(n, 17);
+    const std::vector<float> bias = numbers(n, 50);
+    std::vector<float> expected(static_cast<std::size_t>(rows * n));
+    for (index_t r = 0; r < rows; ++r) {
+      const float* const x = in.data() + 1 + r * n;
+      const double mean = std::accumulate(x, x + n, 0.0) / static_cast<double>(n);
+      double variance = 0;
+      for (index_t i = 0; i < n; ++i) variance += (x[i] - mean) * (x[i] - mean);
+      variance /= static_cast<double>(n);
+      for (index_t i = 0; i < n; ++i) {
+        const auto k = static_cast<std::size_t>(i);
+        expected[static_cast<std::size_t>(r * n + i)] =
+            static_cast<float>((x[i] - mean) / std::sqrt(variance + 1e-5) * weight[k] + bias[k]);
+      }
+    }
+    on_each_device([&](topos::device d) {
+      layer_norm norm(n, 1e-5f, d);
+      norm.parameters([&](const char* name, auto& p) {
+        p.set(support::vector_on(d, name == std::string("weight") ? weight : bias));
+      });
+      const auto x = topos::reshape(
+          topos::slice(support::vector_on(d, in), topos::range{1, rows * n + 1}), {rows, n});
+      support::expect_near(values_of(norm(x)), expected, 2e-5, 1e-5);
     });
   }
 }

@@ -13,7 +13,7 @@ namespace detail {
 using namespace topos::detail;
 
 /// Item r computes and normalises row r. It stays where the result goes meanwhile, or on a device
-/// in memory of the team's, which all of them together could not have in a cache.
+/// in memory of the team's if it fits there: those of all teams together are more than a cache has.
 template <class Rows>
 struct layer_norm_kernel {
   float* out;
@@ -27,15 +27,19 @@ struct layer_norm_kernel {
 
   [[nodiscard]] index_t items() const { return count; }
   [[nodiscard]] index_t cost() const { return columns; }
+  [[nodiscard]] KOKKOS_FUNCTION bool keeps() const {
+    constexpr index_t of_team = 40 << 10;  // bytes that each of several teams of a processor has
+    return on_device && columns * static_cast<index_t>(sizeof(float)) <= of_team;
+  }
   [[nodiscard]] std::size_t scratch() const {
-    return on_device ? static_cast<std::size_t>(columns) * sizeof(float) : 0;
+    return keeps() ? static_cast<std::size_t>(columns) * sizeof(float) : 0;
   }
 
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team& team, index_t r) const {
     using constant = constant_row<float>;
     float* y = out + r * columns;
-    float* const kept = Team::on_host ? y : static_cast<float*>(team.scratch());
+    float* const kept = keeps() ? static_cast<float*>(team.scratch()) : y;
     const memory_row<float> own{{kept}};
     const auto n = static_cast<float>(columns);
     assign(team, kept, rows.row(r), 0, columns);

@@ -12,8 +12,8 @@ namespace topos::detail {
 template <class T>
 using running_t = std::conditional_t<std::same_as<T, float>, double, T>;
 
-/// A scan along rows. What is added up in which order depends on the length of a row alone, and on
-/// whether a device does it.
+/// A scan along rows. What is added up in which order depends on the length of a row, on whether a
+/// device does it, and on the host, of rows below 128, on whether they are quick to compute.
 template <class Target, class Op, class Rows>
 struct row_scan {
   using value_type = typename decltype(std::declval<const Rows&>().row(0))::value_type;

@@ -7,7 +7,8 @@
 /// the same totals whoever was how fast: those before it in its group of chunks, and what the group
 /// starts with. So the bits are the same each time.
 
-#include <cstdint>
+#include <algorithm>
+#include <cstddef>
 #include <topos/kernels/detail/fill_kernel.hpp>
 #include <topos/kernels/detail/row_scan.hpp>
 #include <topos/kernels/detail/told_value.hpp>
@@ -17,7 +18,8 @@ namespace topos::detail::device_rows {
 
 /// Elements of a chunk.
 inline constexpr index_t chained_chunk = index_t{backend::cuda::warps_of(map_chunk)} * scanned_part;
-/// Chunks of a group: one less than those whose totals threads of a team wait for, one each.
+/// Chunks of a group: the last of them waits for the totals of all others, and for what the group
+/// starts with, by one thread for each.
 inline constexpr index_t chained_group = backend::most_threads;
 /// Rows of up to so many elements are one thread's each.
 inline constexpr index_t for_one_thread = 16;

@@ -50,7 +50,8 @@ struct told_value {
 
 /// How many teams of a launch have called this before, as `ticket` counts, which is 0 at first. Who
 /// takes that for its item waits, where it waits for an earlier one, for a team that is at work.
-/// `place` is in memory that the team shares, and free until its next barrier but this one.
+/// `place` is in memory that the team shares: nobody may write there before the team's next
+/// barrier.
 template <class Team>
 [[nodiscard]] KOKKOS_FUNCTION index_t in_turn(const Team& team, index_t* ticket, index_t* place) {
   if (team.rank() == 0) *place = Kokkos::atomic_fetch_inc(ticket);
