@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <concepts>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -77,6 +79,19 @@ TYPED_TEST(creation, copies_host_memory) {
       EXPECT_EQ(x.device(), d);
     }
   });
+}
+
+TEST(from_host, takes_the_type_of_what_is_in_memory_side_by_side) {
+  const std::vector<float> values{1, 2, 3, 4, 5, 6};
+  const topos::shape<2> extents{2, 3};
+  const std::array<int, 2> pair{7, 8};
+  static_assert(std::same_as<decltype(topos::from_host(values, {2, 3})), topos::tensor<float, 2>>);
+
+  EXPECT_EQ(values_of(topos::from_host(values, {2, 3})), values);
+  EXPECT_EQ(values_of(topos::from_host(std::span(values), extents)), values);
+  EXPECT_EQ(values_of(topos::from_host(std::span(values).first(2), {2})),
+            (std::vector<float>{1, 2}));
+  EXPECT_EQ(values_of(topos::from_host(pair, {2, 1})), (std::vector<int>{7, 8}));
 }
 
 TEST(from_host, of_another_number_of_values_is_refused) {

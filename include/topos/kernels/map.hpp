@@ -132,8 +132,24 @@ struct map_kernel {
   }
 
   void assign_short(index_t r, index_t past_r) const {
+    using T = std::decay_t<decltype(*target.elements.data)>;
+    if constexpr (lie_in_memory<T, Rows>) {
+      if (!past_caches && target.lies_flat(tiles.columns)) {
+        return copy(r, past_r);
+      }
+    }
     short_on_host.for_each(rows, r, past_r, [&](const auto& row, flat_block& block) {
       host_rows::assign_block(target, row, block, past_caches);
+    });
+  }
+
+  // Rows of memory, straight to where they go.
+  void copy(index_t first, index_t past) const {
+    auto* const to = target.elements.data + target.start(first);
+    const index_t columns = tiles.columns;
+    const flat_block all{first, past - first, columns, 0, nullptr, false};
+    rows.for_each_run(all, [&](index_t r, index_t at, index_t n, row_steps here) {
+      copy_rows(to + r * columns, {columns, 1}, rows.elements.address() + at, here, n, columns);
     });
   }
 };

@@ -4,6 +4,7 @@
 /// How kernels compute short rows on the host: several at once, as one.
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <topos/device/device.hpp>
 #include <topos/expr/flat_block.hpp>
@@ -16,6 +17,13 @@ inline constexpr index_t columns_apart = 112;
 /// Elements that are computed together at most, and rows of two columns at least.
 inline constexpr index_t most_together = 2048;
 inline constexpr index_t most_short_rows = most_together / 2;
+
+/// Whether rows are of elements of T in memory.
+template <class T, class Rows>
+inline constexpr bool lie_in_memory = requires(const Rows& rows) {
+  { rows.elements.address() } -> std::same_as<const T*>;
+  rows.lies_flat(index_t{});
+};
 
 /// The rows of a kernel, some at a time.
 class short_rows {

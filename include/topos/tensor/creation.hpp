@@ -7,6 +7,7 @@
 /// `zeros<float>(2, 3)`.
 
 #include <array>
+#include <ranges>
 #include <span>
 #include <topos/expr/generators.hpp>
 #include <topos/tensor/placement.hpp>
@@ -124,6 +125,21 @@ template <element T, std::size_t Rank>
     std::span<const T> values, const index_t (&extents)[Rank], device d = default_device::current(),
     std::source_location where = std::source_location::current()) {
   return from_host<T>(values, std::to_array(extents), d, where);
+}
+template <std::ranges::contiguous_range Values, std::size_t Rank>
+  requires element<std::ranges::range_value_t<Values>>
+[[nodiscard]] auto from_host(const Values& values, shape<Rank> extents,
+                             device d = default_device::current(),
+                             std::source_location where = std::source_location::current()) {
+  using T = std::ranges::range_value_t<Values>;
+  return from_host<T>(std::span<const T>(values), extents, d, where);
+}
+template <std::ranges::contiguous_range Values, std::size_t Rank>
+  requires element<std::ranges::range_value_t<Values>>
+[[nodiscard]] auto from_host(const Values& values, const index_t (&extents)[Rank],
+                             device d = default_device::current(),
+                             std::source_location where = std::source_location::current()) {
+  return from_host(values, std::to_array(extents), d, where);
 }
 
 /// A tensor of the values in braces, which may be nested: `array({1, 2, 3})`,

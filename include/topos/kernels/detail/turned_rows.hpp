@@ -4,7 +4,6 @@
 /// Short rows as columns, on the host: lanes are then those of neighbouring rows, where one row has
 /// too few elements for them.
 
-#include <concepts>
 #include <cstddef>
 #include <topos/expr/flat_block.hpp>
 #include <topos/expr/lanes.hpp>
@@ -50,7 +49,7 @@ struct turned_rows {
   turned_rows(const Rows& rows, flat_block& block) : turned_rows(rows, block, block.rows) {}
   template <class Rows>
   turned_rows(const Rows& rows, flat_block& block, index_t apart) : pitch(apart) {
-    if constexpr (lie_in_memory<Rows>) {
+    if constexpr (lie_in_memory<T, Rows>) {
       data = block.take<T>();
       rows.for_each_run(block, [&](index_t r, index_t at, index_t count, row_steps here) {
         turn_rows(data + r, pitch, rows.elements.address() + at, here, count, block.columns);
@@ -71,13 +70,6 @@ struct turned_rows {
   }
   [[nodiscard]] T* at(index_t c) const { return data + c * pitch; }
   [[nodiscard]] memory_row<T> row(index_t c) const { return {{data}, c * pitch}; }
-
- private:
-  template <class Rows>
-  static constexpr bool lie_in_memory = requires(const Rows& rows) {
-    { rows.elements.address() } -> std::same_as<const T*>;
-    rows.lies_flat(index_t{});
-  };
 };
 
 /// Writes value(r) for each row r of a block to where a kernel's target has its output.
