@@ -6,7 +6,8 @@
 /// runs where there is none, and under sanitizers.
 ///
 /// A stream is a thread that works off what was launched. A block is some threads, each of them a
-/// warp of one lane; between two barriers they come in any order, as a sanitizer is to see. What is
+/// warp of one lane; between two barriers they come in any order, as a sanitizer is to see. Two
+/// blocks are at work at once. What is
 /// not here: that memory is a device's own, and its libraries.
 
 #include <algorithm>
@@ -34,7 +35,8 @@
 
 namespace emulated {
 
-inline constexpr int most_warps = 2;  // as many as meet each other, and no more to wait for
+inline constexpr int most_warps = 2;   // as many as meet each other, and no more to wait for
+inline constexpr int most_blocks = 2;  // as many as wait for each other
 
 /// The warps of a block, and what they tell each other through.
 class block {
@@ -267,8 +269,8 @@ class cuda::stream {
 
   explicit stream(const execution_space& space) : stream(index_of(space)) {}
   explicit stream(int index) : index_(index), thread_([this] { work_off(); }) {
-    for (int warp = 1; warp < emulated::most_warps; ++warp)
-      warps_.emplace_back([this, warp] { attend(warp); });
+    for (int worker = 1; worker < most_workers; ++worker)
+      workers_.emplace_back([this, worker] { attend(worker); });
     const std::lock_guard lock(known().mutex);
     known().streams.insert(this);
   }
@@ -281,7 +283,7 @@ class cuda::stream {
     thread_.join();
     job_ = nullptr;
     begin_.arrive_and_wait();
-    for (std::thread& t : warps_) t.join();
+    for (std::thread& t : workers_) t.join();
   }
   stream(const stream&) = delete;
   stream& operator=(const stream&) = delete;
@@ -305,14 +307,22 @@ class cuda::stream {
                   "topos: an expression has more operands than a CUDA kernel takes");
     const int warps = device_team::threads_of(cost);
     push([this, count, warps, scratch, kernel] {
+      const int blocks =
+          warps == 1 ? 1 : static_cast<int>(std::min<index_t>(count, emulated::most_blocks));
       // Its content is what the last block left, or nobody's.
-      const std::unique_ptr<void, decltype(&std::free)> memory(
-          scratch == 0 ? nullptr : std::aligned_alloc(64, (scratch + 63) / 64 * 64), &std::free);
-      emulated::block all(warps);
-      run(warps, [&](int warp) {
-        for (index_t i = 0; i < count; ++i) {
-          kernel(device_team(all, warp, memory.get()), i);
-          all.wait();
+      std::vector<std::unique_ptr<void, decltype(&std::free)>> memory;
+      std::vector<std::unique_ptr<emulated::block>> all;
+      for (int b = 0; b < blocks; ++b) {
+        memory.emplace_back(
+            scratch == 0 ? nullptr : std::aligned_alloc(64, (scratch + 63) / 64 * 64), &std::free);
+        all.push_back(std::make_unique<emulated::block>(warps));
+      }
+      run(blocks * warps, [&](int worker) {
+        const int b = blocks - 1 - worker / warps;  // the first begins last
+        const int warp = worker % warps;
+        for (index_t i = b; i < count; i += blocks) {
+          kernel(device_team(*all[b], warp, memory[b].get()), i);
+          all[b]->wait();
         }
       });
     });
@@ -363,33 +373,35 @@ class cuda::stream {
     }
   }
 
-  // Calls job(warp) by as many threads.
-  void run(int warps, const std::function<void(int)>& job) const {
-    if (warps == 1) return job(0);
+  // Calls job(worker) by as many threads.
+  void run(int workers, const std::function<void(int)>& job) const {
+    if (workers == 1) return job(0);
     job_ = &job;
-    wanted_ = warps;
+    wanted_ = workers;
     begin_.arrive_and_wait();
     job(0);
     end_.arrive_and_wait();
   }
-  void attend(int warp) {
+  void attend(int worker) {
     for (;;) {
       begin_.arrive_and_wait();
       if (job_ == nullptr) return;
-      if (warp < wanted_) (*job_)(warp);
+      if (worker < wanted_) (*job_)(worker);
       end_.arrive_and_wait();
     }
   }
+
+  static constexpr int most_workers = emulated::most_blocks * emulated::most_warps;
 
   int index_;
   mutable std::mutex mutex_;
   mutable std::condition_variable wake_;
   mutable std::deque<std::function<void()>> tasks_;
-  mutable std::barrier<> begin_{emulated::most_warps};
-  mutable std::barrier<> end_{emulated::most_warps};
+  mutable std::barrier<> begin_{most_workers};
+  mutable std::barrier<> end_{most_workers};
   mutable const std::function<void(int)>* job_ = nullptr;
   mutable int wanted_ = 0;
-  std::vector<std::thread> warps_;
+  std::vector<std::thread> workers_;
   std::thread thread_;
 };
 
