@@ -157,6 +157,24 @@ TEST(softmax, has_the_same_bits_on_one_thread_and_on_all) {
   EXPECT_TRUE(same_bits(both(), on_all));
 }
 
+// More rows than are computed at once, of fewer columns than lanes.
+TYPED_TEST(softmax_of, many_short_rows_is_that_of_one) {
+  constexpr index_t rows = 3000;
+  on_each_device([](topos::device d) {
+    for (const index_t columns : {1, 2, 3, 7}) {
+      const std::vector<float> one{0.5f, -1, 3, 2, -0.25f, 1, 0};
+      std::vector<TypeParam> values;
+      for (index_t i = 0; i < rows * columns; ++i)
+        values.push_back(TypeParam(one[static_cast<std::size_t>(i % columns)]));
+      const auto x = tensor_on<2>(d, {rows, columns}, values);
+      const auto got = values_of(topos::softmax(x, 1));
+      const auto alone = values_of(topos::softmax(topos::slice(x, topos::range{0, 1}), 1));
+      for (std::size_t i = 0; i < got.size(); ++i)
+        ASSERT_EQ(got[i], alone[i % alone.size()]) << columns << " columns, " << i;
+    }
+  });
+}
+
 TEST(softmax, of_nothing_is_nothing) {
   on_each_device([](topos::device d) {
     EXPECT_EQ(softmax(topos::zeros<float, 2>({0, 3}, d), 0).shape(), (shape<2>{0, 3}));

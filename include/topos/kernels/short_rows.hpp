@@ -55,8 +55,8 @@ class short_rows {
   [[nodiscard]] bool any() const { return at_once_ != 0; }
   [[nodiscard]] index_t at_once() const { return at_once_; }
 
-  /// Calls `function(block)` for rows [r, past) with each block of them. The function may take what
-  /// else it needs from the block, but what it takes first are the rows as one.
+  /// Calls `function(block)` for rows [r, past) with each block of them, from which it may take
+  /// memory: as much from each, in the same order.
   template <class Function>
   void for_each_block(index_t r, index_t past, const Function& function) const {
     alignas(flat_block::alignment) std::byte memory[memory_size];

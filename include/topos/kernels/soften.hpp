@@ -61,7 +61,7 @@ struct soften_kernel {
   /// Has short rows computed some at once, where that is the host's to do.
   void compute_short_rows(const device& d) {
     short_on_host = {d, rows, count, columns, 3 * sizeof(value_type) + sizeof(result_type), 4};
-    turned = columns < short_row && short_on_host.at_once() % strip_type::width == 0;
+    turned = host_rows::are_turned(columns) && short_on_host.at_once() % strip_type::width == 0;
   }
 
   [[nodiscard]] KOKKOS_FUNCTION index_t together() const {

@@ -30,6 +30,10 @@ void turn_rows(T* to, index_t pitch, const T* from, row_steps here, index_t rows
   }
 }
 
+/// Whether rows of so many columns are turned: there are `most_short_rows` of them in a block then,
+/// or fewer.
+[[nodiscard]] inline bool are_turned(index_t columns) { return columns > 1 && columns < short_row; }
+
 /// Rows of a block with their columns turned into rows, which begin `pitch` apart.
 template <class T>
 struct turned_rows {
@@ -40,7 +44,7 @@ struct turned_rows {
   template <class Rows>
   [[nodiscard]] static short_rows of(const device& d, const Rows& rows,
                                      const reduction_pieces& each) {
-    if (!each.by_rows || each.reduced != 1 || each.columns >= short_row) return {};
+    if (!each.by_rows || each.reduced != 1 || !are_turned(each.columns)) return {};
     return {d, rows, each.outer, each.columns, 2 * sizeof(T), 2};
   }
 
