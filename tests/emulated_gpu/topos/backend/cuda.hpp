@@ -305,6 +305,7 @@ class cuda::stream {
                 const Kernel& kernel) const {
     static_assert(sizeof(Kernel) <= most_kernel_bytes,
                   "topos: an expression has more operands than a CUDA kernel takes");
+    if (count == 0) return;
     const int warps = device_team::threads_of(cost);
     push([this, count, warps, scratch, kernel] {
       const int blocks =
