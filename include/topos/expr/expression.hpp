@@ -90,15 +90,15 @@ struct strided_rows {
     }
   }
 
-  /// Calls `function(i, start, n, steps)` for rows of a block that lie equally far apart: the n
-  /// from row i of the block on.
+  /// Calls `function(i, start, n, steps)` for rows, of `count` from the first on, that lie equally
+  /// far apart: the n from row first + i on.
   template <class Function>
-  void for_each_run(const flat_block& block, const Function& function) const {
+  void for_each_run(index_t first, index_t count, const Function& function) const {
     const int inner = leading - 1;
     index_t n = 0;
-    for (index_t i = 0; i < block.rows; i += n) {
-      const index_t r = block.first + i;
-      n = block.rows - i;
+    for (index_t i = 0; i < count; i += n) {
+      const index_t r = first + i;
+      n = count - i;
       if (leading > 1) n = std::min(n, extents[inner] - r % extents[inner]);
       function(i, start(r), n, row_steps{strides[inner], step});
     }
@@ -119,7 +119,7 @@ struct strided_rows {
     auto* const to = block.take<word>();
     const auto* const from = reinterpret_cast<const word*>(elements.address());
     if (!repeats()) {
-      for_each_run(block, [&](index_t i, index_t at, index_t n, row_steps here) {
+      for_each_run(block.first, block.rows, [&](index_t i, index_t at, index_t n, row_steps here) {
         copy_rows(to + i * block.columns, {block.columns, 1}, from + at, here, n, block.columns);
       });
     } else if (!block.again) {
@@ -133,7 +133,7 @@ struct strided_rows {
     using T = typename Elements::value_type;
     auto* const to = block.take<T>();
     if (!repeats()) {
-      for_each_run(block, [&](index_t i, index_t at, index_t n, row_steps here) {
+      for_each_run(block.first, block.rows, [&](index_t i, index_t at, index_t n, row_steps here) {
         for (index_t r = 0; r < n; ++r) {
           for (index_t j = 0; j < block.columns; ++j)
             to[(i + r) * block.columns + j] = elements(at + r * here.stride + j * here.step);

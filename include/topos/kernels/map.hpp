@@ -68,9 +68,10 @@ void assign_block(const Target& target, const Row& row, flat_block& block, bool 
     return assign_row(to + target.start(block.first), 1, row, 0, block.size(), past_caches);
   auto* const made = block.take<std::decay_t<decltype(*to)>>();
   assign(made, 1, row, 0, block.size());
-  target.for_each_run(block, [&](index_t i, index_t at, index_t n, row_steps there) {
-    copy_rows(to + at, there, made + i * block.columns, {block.columns, 1}, n, block.columns);
-  });
+  target.for_each_run(
+      block.first, block.rows, [&](index_t i, index_t at, index_t n, row_steps there) {
+        copy_rows(to + at, there, made + i * block.columns, {block.columns, 1}, n, block.columns);
+      });
 }
 
 }  // namespace host_rows
@@ -147,8 +148,7 @@ struct map_kernel {
   void copy(index_t first, index_t past) const {
     auto* const to = target.elements.data + target.start(first);
     const index_t columns = tiles.columns;
-    const flat_block all{first, past - first, columns, 0, nullptr, false};
-    rows.for_each_run(all, [&](index_t r, index_t at, index_t n, row_steps here) {
+    rows.for_each_run(first, past - first, [&](index_t r, index_t at, index_t n, row_steps here) {
       copy_rows(to + r * columns, {columns, 1}, rows.elements.address() + at, here, n, columns);
     });
   }

@@ -56,12 +56,10 @@ struct soften_kernel {
   index_t columns;
   bool log;
   short_rows short_on_host;  // none elsewhere
-  bool turned;               // those are turned into columns
 
   /// Has short rows computed some at once, where that is the host's to do.
   void compute_short_rows(const device& d) {
     short_on_host = {d, rows, count, columns, 3 * sizeof(value_type) + sizeof(result_type), 4};
-    turned = host_rows::are_turned(columns) && short_on_host.at_once() % strip_type::width == 0;
   }
 
   [[nodiscard]] KOKKOS_FUNCTION index_t together() const {
@@ -146,7 +144,7 @@ struct soften_kernel {
   }
 
   void soften_blocks(index_t first, index_t last) const {
-    if (turned) {
+    if (host_rows::are_turned(columns) && short_on_host.at_once() % strip_type::width == 0) {
       return short_on_host.for_each_block(first, last,
                                           [this](flat_block& block) { soften_turned(block); });
     }
@@ -161,9 +159,10 @@ struct soften_kernel {
     strip.fill_rest();
     strip.soften(log, [&](const auto& function) { strip.change(function); });
     if constexpr (std::is_same_v<result_type, value_type>) {
-      target.for_each_run(block, [&](index_t r, index_t at, index_t n, row_steps there) {
-        copy_rows(target.elements.data + at, there, x.data + r, {1, pitch}, n, columns);
-      });
+      target.for_each_run(
+          block.first, block.rows, [&](index_t r, index_t at, index_t n, row_steps there) {
+            copy_rows(target.elements.data + at, there, x.data + r, {1, pitch}, n, columns);
+          });
     } else {
       auto* const made = block.take<value_type>();
       copy_rows(made, {columns, 1}, x.data, {1, pitch}, block.rows, columns);

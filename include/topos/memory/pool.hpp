@@ -147,7 +147,7 @@ class pool {
     constexpr blocks few{4, std::size_t{256} << 20};
     settled_ = {std::min(settled_.count, blocks_in_use_), std::min(settled_.bytes, in_use_)};
     return in_use_ + bytes > settled_.bytes + few.bytes &&
-           blocks_in_use_ > settled_.count + few.count && !has_cached(bytes);
+           blocks_in_use_ > settled_.count + few.count && cached_blocks(bytes) == nullptr;
   }
 
   void* take(std::size_t bytes, std::source_location where) {
@@ -174,16 +174,17 @@ class pool {
     return limit_ != 0 ? limit_ : std::max(little, 2 * std::max(peak_, in_use_ + bytes));
   }
 
-  [[nodiscard]] bool has_cached(std::size_t bytes) const noexcept {
+  // The free blocks of a size; null if there are none.
+  [[nodiscard]] std::vector<void*>* cached_blocks(std::size_t bytes) noexcept {
     const auto found = free_.find(bytes);
-    return found != free_.end() && !found->second.empty();
+    return found == free_.end() || found->second.empty() ? nullptr : &found->second;
   }
 
   void* take_cached(std::size_t bytes) noexcept {
-    const auto found = free_.find(bytes);
-    if (found == free_.end() || found->second.empty()) return nullptr;
-    void* pointer = found->second.back();
-    found->second.pop_back();
+    std::vector<void*>* const all = cached_blocks(bytes);
+    if (all == nullptr) return nullptr;
+    void* pointer = all->back();
+    all->pop_back();
     cached_ -= bytes;
     return pointer;
   }

@@ -33,7 +33,7 @@ template <element To, expression E>
   const walk<rank> w = maker.make();
   const auto to = rows_of(target_elements<To>{y.data()}, target, w);
   soften_kernel<std::decay_t<decltype(to)>, decltype(v.rows(w))> kernel{
-      to, v.rows(w), w.rows(), w.columns(), log, {}, false};
+      to, v.rows(w), w.rows(), w.columns(), log, {}};
   kernel.compute_short_rows(y.device());
   submit_kernel("topos::softmax", kernel, y.device(), memory_read_by(e), {y.memory()}, y.size(),
                 log ? "log_softmax" : "softmax", where);

@@ -59,7 +59,7 @@ auto picked_apart(const T* /*from*/, index_t /*step*/, const Otherwise& otherwis
   return otherwise();
 }
 
-/// Copies numbers that lie `step` apart, as many of `count` as come in whole loads: none.
+/// Turns as many rows and columns as come in whole registers: none.
 template <class T>
 index_t turn_rows(T* /*to*/, index_t /*pitch*/, const T* /*from*/, index_t /*stride*/,
                   index_t /*rows*/, index_t /*columns*/) {
@@ -70,6 +70,7 @@ index_t turn_columns(T* /*to*/, const T* /*from*/, index_t /*pitch*/, index_t /*
                      index_t /*columns*/) {
   return 0;
 }
+/// Copies numbers that lie `step` apart, as many of `count` as come in whole loads: none.
 template <class T>
 index_t copy_whole(T* /*out*/, const T* /*from*/, index_t /*step*/, index_t /*count*/) {
   return 0;

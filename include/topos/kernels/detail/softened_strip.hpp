@@ -25,9 +25,7 @@ class softened_strip {
   softened_strip(T* data, index_t rows, index_t columns)
       : data_(data), rows_(rows), columns_(columns), pitch_(pitch_of(columns)) {}
 
-  [[nodiscard]] index_t rows() const { return rows_; }
   [[nodiscard]] index_t columns() const { return columns_; }
-  [[nodiscard]] index_t pitch() const { return pitch_; }
   [[nodiscard]] T* at(index_t r) const { return data_ + r * pitch_; }
   [[nodiscard]] memory_row<T> row(index_t r) const { return {{data_}, r * pitch_}; }
 

@@ -55,9 +55,10 @@ struct turned_rows {
   turned_rows(const Rows& rows, flat_block& block, index_t apart) : pitch(apart) {
     if constexpr (lie_in_memory<T, Rows>) {
       data = block.take<T>();
-      rows.for_each_run(block, [&](index_t r, index_t at, index_t count, row_steps here) {
-        turn_rows(data + r, pitch, rows.elements.address() + at, here, count, block.columns);
-      });
+      rows.for_each_run(
+          block.first, block.rows, [&](index_t r, index_t at, index_t count, row_steps here) {
+            turn_rows(data + r, pitch, rows.elements.address() + at, here, count, block.columns);
+          });
     } else {
       const auto row = rows.flat(block);
       const T* from = nullptr;
@@ -79,15 +80,16 @@ struct turned_rows {
 /// Writes value(r) for each row r of a block to where a kernel's target has its output.
 template <class Target, class Value>
 void put_outputs(const Target& target, const flat_block& block, const Value& value) {
-  target.for_each_run(block, [&](index_t r, index_t at, index_t count, row_steps there) {
-    auto* const to = target.elements.data + at;
-    if (there.stride == 1) {
-      TOPOS_INDEPENDENT_STEPS
-      for (index_t k = 0; k < count; ++k) to[k] = value(r + k);
-    } else {
-      for (index_t k = 0; k < count; ++k) to[k * there.stride] = value(r + k);
-    }
-  });
+  target.for_each_run(block.first, block.rows,
+                      [&](index_t r, index_t at, index_t count, row_steps there) {
+                        auto* const to = target.elements.data + at;
+                        if (there.stride == 1) {
+                          TOPOS_INDEPENDENT_STEPS
+                          for (index_t k = 0; k < count; ++k) to[k] = value(r + k);
+                        } else {
+                          for (index_t k = 0; k < count; ++k) to[k * there.stride] = value(r + k);
+                        }
+                      });
 }
 
 }  // namespace topos::detail::host_rows

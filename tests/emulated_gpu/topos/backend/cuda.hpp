@@ -7,8 +7,7 @@
 ///
 /// A stream is a thread that works off what was launched. A block is some threads, each of them a
 /// warp of one lane; between two barriers they come in any order, as a sanitizer is to see. Two
-/// blocks are at work at once. What is
-/// not here: that memory is a device's own, and its libraries.
+/// blocks are at work at once. What is not here: that memory is a device's own, and its libraries.
 
 #include <algorithm>
 #include <atomic>
