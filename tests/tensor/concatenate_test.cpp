@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 #include <topos/expr/split.hpp>
+#include <topos/random/uniform.hpp>
 #include <topos/tensor/concatenate.hpp>
 #include <topos/tensor/reduction.hpp>
 #include <tuple>
@@ -82,6 +83,100 @@ TEST(concatenate, of_several_types_takes_a_tuple) {
               (std::vector<int>{1, 0, 2, -1, 3, -2, 4, -3}));
     EXPECT_THROW(static_cast<void>(concatenate(std::tuple{x, half}, 1)), topos::shape_mismatch);
     EXPECT_THROW(static_cast<void>(stack(std::tuple{x, half})), topos::shape_mismatch);
+  });
+}
+
+// Columns of a result one by one, each as it is said to be.
+template <class Column>
+std::vector<float> by_columns(index_t rows, index_t columns, const Column& column) {
+  std::vector<float> all;
+  for (index_t r = 0; r < rows; ++r) {
+    for (index_t c = 0; c < columns; ++c) all.push_back(column(r, c));
+  }
+  return all;
+}
+
+TEST(concatenate, of_many_rows_of_parts_of_all_kinds) {
+  on_each_device([](topos::device d) {
+    for (const index_t width : {1, 5, 40, 300}) {
+      const index_t rows = 500;
+      const auto a = support::varied(rows * (width + 3), 1);
+      const auto b = support::varied(rows, 2);
+      const auto t = support::varied(width * rows, 3);
+      const auto of_a = [&](index_t r, index_t c) { return a[r * (width + 3) + c]; };
+      const auto x = tensor_on<2>(d, {rows, width + 3}, a);
+      const auto column = tensor_on<2>(d, {rows, 1}, b);
+      const auto across = tensor_on<2>(d, {width, rows}, t);
+
+      const tensor<float, 2> y =
+          concatenate(std::tuple{x.slice(topos::range{}, topos::range{1, width + 1}), x + 1.0f,
+                                 topos::zeros<float, 2>({rows, 0}, d),
+                                 topos::broadcast_to(column, {rows, width}), topos::flip(x, 1)},
+                      1);
+      const tensor<float, 2> turned = concatenate(std::tuple{x, topos::transpose(across)}, 1);
+
+      const index_t w = width + 3;
+      EXPECT_EQ(values_of(y), by_columns(rows, 2 * width + 2 * w,
+                                         [&](index_t r, index_t c) {
+                                           if (c < width) return of_a(r, c + 1);
+                                           if (c < width + w) return of_a(r, c - width) + 1;
+                                           if (c < 2 * width + w) return b[r];
+                                           return of_a(r, 2 * width + 2 * w - 1 - c);
+                                         }))
+          << width;
+      EXPECT_EQ(values_of(turned), by_columns(rows, w + width,
+                                              [&](index_t r, index_t c) {
+                                                return c < w ? of_a(r, c) : t[(c - w) * rows + r];
+                                              }))
+          << width;
+    }
+  });
+}
+
+TEST(concatenate, of_more_than_the_caches_hold) {
+  const index_t rows = 2001;
+  for (const index_t narrow : {50, 500}) {  // computed together with other rows, and alone
+    const tensor<float, 2> wide = reshape(topos::arange<float>(rows * 4200), {rows, 4200});
+    const tensor<float, 2> beside = reshape(topos::arange<float>(rows * narrow), {rows, narrow});
+    const tensor<float, 2> y = concatenate({beside, wide}, 1);
+    ASSERT_GE(y.memory().size(), topos::detail::bytes_past_caches);
+    EXPECT_TRUE(topos::all(y.slice(topos::range{}, topos::range{0, narrow}) == beside).item());
+    EXPECT_TRUE(topos::all(y.slice(topos::range{}, topos::range{narrow, {}}) == wide).item());
+  }
+}
+
+TEST(concatenate, of_parts_with_axes_after_the_one_along_which_they_are_joined) {
+  on_each_device([](topos::device d) {
+    const index_t rows = 70;
+    const auto a = support::varied(rows * 3 * 4, 1);
+    const auto b = support::varied(rows * 4 * 2, 2);
+    const auto x = tensor_on<3>(d, {rows, 3, 4}, a);
+    const auto y = topos::permute(tensor_on<3>(d, {rows, 4, 2}, b), {0, 2, 1});  // (rows, 2, 4)
+    const auto joined = by_columns(rows, 20, [&](index_t r, index_t c) {
+      return c < 12 ? a[r * 12 + c] : b[r * 8 + c % 4 * 2 + (c - 12) / 4];
+    });
+    EXPECT_EQ(values_of(concatenate(std::tuple{x, y}, 1)), joined);
+  });
+}
+
+TEST(concatenate, of_random_numbers_draws_those_of_each_part) {
+  on_each_device([](topos::device d) {
+    const topos::random::key k{7};
+    const auto drawn = topos::random::uniform(k, {300, 32}, d);
+    const tensor<float, 2> made = drawn;
+    EXPECT_EQ(values_of(concatenate({drawn, drawn}, 1)), values_of(concatenate({made, made}, 1)));
+  });
+}
+
+TEST(stack, interleaves_along_a_last_axis) {
+  on_each_device([](topos::device d) {
+    const index_t count = 10'000;
+    const auto a = support::varied(count, 1);
+    const auto x = tensor_on<1>(d, {count}, a);
+    const auto both = by_columns(count, 3, [&](index_t r, index_t c) {
+      return c == 0 ? a[r] : (c == 1 ? a[r] * 2 : a[count - 1 - r]);
+    });
+    EXPECT_EQ(values_of(stack(std::tuple{x, x * 2.0f, topos::flip(x, 0)}, 1)), both);
   });
 }
 

@@ -77,6 +77,22 @@ index_t repeat_each(T* to, const T* from, index_t stride, index_t rows, index_t 
   return done;
 }
 
+/// Copies a row, by 64 bytes at once where it has as many: the last of them may be copied twice.
+template <class T>
+inline void copy_row(T* to, const T* from, index_t columns) {
+  constexpr index_t many = repeated_at_once<T>;
+  if (columns < many) {
+    std::copy_n(from, columns, to);
+    return;
+  }
+  const auto copy = [&](index_t j) {
+    std::memcpy(static_cast<void*>(to + j), from + j, sizeof(T) * static_cast<std::size_t>(many));
+  };
+  index_t j = 0;
+  for (; j + many <= columns; j += many) copy(j);
+  if (j < columns) copy(columns - many);
+}
+
 /// Copies rows.
 template <class T>
 void copy_rows(T* to, row_steps there, const T* from, row_steps here, index_t rows,
@@ -114,7 +130,7 @@ void copy_rows(T* to, row_steps there, const T* from, row_steps here, index_t ro
   const bool wide = columns >= long_enough && there.step == 1;
   if (wide && here.step == 1) {
     for (index_t i = 0; i < rows; ++i)
-      std::copy_n(from + i * here.stride, columns, to + i * there.stride);
+      copy_row(to + i * there.stride, from + i * here.stride, columns);
   } else if (wide && here.step == 0) {
     for (index_t i = 0; i < rows; ++i)
       std::fill_n(to + i * there.stride, columns, from[i * here.stride]);

@@ -101,6 +101,18 @@ struct map_kernel {
     run(team, r, past_r, c, past_c);
   }
 
+  /// Whether its elements fall into `count` rows, and those of some of them can be computed.
+  [[nodiscard]] bool falls_into(index_t count) const {
+    return tiles.rows % count == 0 || (tiles.rows == 1 && tiles.columns == count);
+  }
+  /// Those of rows [first, past) of them.
+  template <class Team>
+  void run_some(const Team& team, index_t first, index_t past, index_t count) const {
+    if (tiles.rows % count != 0) return run(team, 0, 1, first, past);
+    const index_t each = tiles.rows / count;
+    run(team, first * each, past * each, 0, tiles.columns);
+  }
+
  private:
   TOPOS_HOST_BRANCH
   template <class Team>
@@ -135,9 +147,7 @@ struct map_kernel {
   void assign_short(index_t r, index_t past_r) const {
     using T = std::decay_t<decltype(*target.elements.data)>;
     if constexpr (lie_in_memory<T, Rows>) {
-      if (!past_caches && target.lies_flat(tiles.columns)) {
-        return copy(r, past_r);
-      }
+      if (!past_caches || !target.lies_flat(tiles.columns)) return copy(r, past_r);
     }
     short_on_host.for_each(rows, r, past_r, [&](const auto& row, flat_block& block) {
       host_rows::assign_block(target, row, block, past_caches);
@@ -146,11 +156,14 @@ struct map_kernel {
 
   // Rows of memory, straight to where they go.
   void copy(index_t first, index_t past) const {
-    auto* const to = target.elements.data + target.start(first);
-    const index_t columns = tiles.columns;
-    rows.for_each_run(first, past - first, [&](index_t r, index_t at, index_t n, row_steps here) {
-      copy_rows(to + r * columns, {columns, 1}, rows.elements.address() + at, here, n, columns);
-    });
+    const auto to_run = [&](index_t r, index_t to, index_t count, row_steps there) {
+      const auto from_run = [&](index_t i, index_t from, index_t n, row_steps here) {
+        copy_rows(target.elements.data + to + i * there.stride, there,
+                  rows.elements.address() + from, here, n, tiles.columns);
+      };
+      rows.for_each_run(first + r, count, from_run);
+    };
+    target.for_each_run(first, past - first, to_run);
   }
 };
 
@@ -230,8 +243,14 @@ class map_plan {
   /// Of an expression that reads some memory.
   map_plan(const E& e, const std::vector<buffer>& reads, const buffer& out,
            const layout<rank>& target)
-      : map_plan(e, out, target, walked(e, target),
+      : map_plan(e, out, target,
                  goes_past_caches(size_of_shape(e.shape()) * sizeof(value_type), reads, out)) {}
+
+  /// The same, told whether it is written past the caches; the last `apart` axes stay apart from
+  /// those before.
+  map_plan(const E& e, const buffer& out, const layout<rank>& target, bool past_caches,
+           std::size_t apart = 0)
+      : map_plan(e, out, target, past_caches, walked(e, target, apart)) {}
 
   [[nodiscard]] index_t size() const { return kernel_.tiles.rows * kernel_.tiles.columns; }
   [[nodiscard]] index_t effort() const {
@@ -244,6 +263,8 @@ class map_plan {
 
   /// Whether its kernel may share a launch: not where some elements cost less together.
   [[nodiscard]] bool joins() const { return distance() == 0; }
+  /// Whether its kernel is best taken by tiles.
+  [[nodiscard]] bool crosses() const { return crosses_; }
 
   /// Launches it on a stream.
   template <class Stream>
@@ -271,8 +292,8 @@ class map_plan {
  private:
   using target_rows = strided_rows<target_elements<value_type>, rank>;
 
-  static walk<rank> walked(const E& e, const layout<rank>& target) {
-    walk_maker<rank> maker(e.shape());
+  static walk<rank> walked(const E& e, const layout<rank>& target, std::size_t apart) {
+    walk_maker<rank> maker(e.shape(), apart);
     maker.add(target);
     e.leaves(maker);
     walk<rank> w = maker.make();
@@ -280,8 +301,8 @@ class map_plan {
     return w;
   }
 
-  map_plan(const E& e, const buffer& out, const layout<rank>& target, const walk<rank>& w,
-           bool past)
+  map_plan(const E& e, const buffer& out, const layout<rank>& target, bool past,
+           const walk<rank>& w)
       : kernel_{rows_of(target_elements<value_type>{static_cast<value_type*>(out.data())}, target,
                         w),
                 e.rows(w),
@@ -293,8 +314,8 @@ class map_plan {
     kernel_.short_on_host = {out.where(), kernel_.rows, w.rows(), w.columns(),
                              flat ? 0 : sizeof(value_type)};
     // Rows that are computed together are whole: two tiles with parts of one would both do it.
-    kernel_.tiles = tiling::of(w, crosses_rows(e, w) && !kernel_.short_on_host.any(),
-                               past ? streamed_chunk : map_chunk);
+    crosses_ = crosses_rows(e, w) && !kernel_.short_on_host.any();
+    kernel_.tiles = tiling::of(w, crosses_, past ? streamed_chunk : map_chunk);
   }
 
   // How far apart elements lie that are better computed together; 0: none are.
@@ -317,6 +338,7 @@ class map_plan {
   map_kernel<target_rows, decltype(std::declval<const E&>().rows(std::declval<walk<rank>>()))>
       kernel_;
   bool dense_;
+  bool crosses_ = false;
 };
 
 /// Enqueues `e` into the elements of `out` that `target`, of e's shape, names.

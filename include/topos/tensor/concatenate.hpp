@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <topos/core/promotion.hpp>
+#include <topos/kernels/parts.hpp>
 #include <topos/tensor/tensor.hpp>
 #include <tuple>
 #include <type_traits>
@@ -59,15 +60,6 @@ struct any_part {
   any_part(const X& /*part*/) {}
 };
 
-template <class E, class Body>
-void for_each_node(const std::vector<E>& nodes, const Body& body) {
-  for (const E& node : nodes) body(node);
-}
-template <class... E, class Body>
-void for_each_node(const std::tuple<E...>& nodes, const Body& body) {
-  std::apply([&](const E&... node) { (body(node), ...); }, nodes);
-}
-
 /// Throws unless expressions are on one device and of one shape, but for axis `but`. Returns the
 /// shape of the first, and the device.
 template <class Nodes>
@@ -76,7 +68,7 @@ auto require_alike(const char* name, const Nodes& nodes, std::size_t but,
   constexpr std::size_t rank = joined_nodes<Nodes>::rank;
   std::optional<shape<rank>> first;
   std::optional<device> d;
-  for_each_node(nodes, [&](const auto& node) {
+  for_each_part(nodes, [&](const auto& node) {
     if (!first) first = node.shape();
     shape<rank> expected = *first;
     if (but < rank) expected[but] = node.shape()[but];
@@ -98,25 +90,38 @@ auto require_alike(const char* name, const Nodes& nodes, std::size_t but,
   return std::pair(*first, d.value_or(default_device::current()));
 }
 
+/// The elements of the axes before one, and of it and those after it.
+template <std::size_t Rank>
+[[nodiscard]] std::pair<index_t, index_t> cut_before(const shape<Rank>& extents, std::size_t axis) {
+  index_t rows = 1;
+  index_t columns = 1;
+  for (std::size_t i = 0; i != Rank; ++i) (i < axis ? rows : columns) *= extents[i];
+  return {rows, columns};
+}
+
 template <class Nodes>
 [[nodiscard]] auto concatenated(const Nodes& nodes, index_t axis, std::source_location where) {
   constexpr std::size_t rank = joined_nodes<Nodes>::rank;
   const std::size_t along = checked_axis("concatenate", axis, rank, where);
   auto [extents, d] = require_alike("concatenate", nodes, along, where);
   extents[along] = 0;
-  for_each_node(nodes, [&, &whole = extents](const auto& node) {
+  for_each_part(nodes, [&, &whole = extents](const auto& node) {
     if (__builtin_add_overflow(whole[along], node.shape()[along], &whole[along])) {
       throw shape_mismatch(
           concat("concatenate: axis ", axis, " of the result does not fit 63 bits"), where);
     }
   });
   tensor<typename joined_nodes<Nodes>::value_type, rank> result(extents, d, where);
-  layout<rank> place = layout<rank>::dense(extents);
-  for_each_node(nodes, [&](const auto& node) {
-    place.extents = node.shape();
-    map(node, result.memory(), place, where);
-    place.offset += node.shape()[along] * place.strides[along];
-  });
+  if (result.size() == 0) return result;
+  layout<rank> next = layout<rank>::dense(extents);
+  const auto place = [&](const auto& node) {
+    layout<rank> here = next;
+    here.extents = node.shape();
+    next.offset += here.extents[along] * here.strides[along];
+    return here;
+  };
+  const auto [rows, columns] = cut_before(extents, along);
+  map_parts(nodes, result.memory(), rows, columns, rank - along, place, where);
   return result;
 }
 
@@ -126,17 +131,19 @@ template <class Nodes>
   const std::size_t along = checked_axis("stack", axis, rank + 1, where);
   const auto [part_extents, d] = require_alike("stack", nodes, rank, where);
   index_t count = 0;
-  for_each_node(nodes, [&](const auto& /*node*/) { ++count; });
+  for_each_part(nodes, [&](const auto& /*node*/) { ++count; });
   shape<rank + 1> extents{};
   for (std::size_t i = 0; i <= rank; ++i) {
     extents[i] = i == along ? count : part_extents[i - (i > along ? 1 : 0)];
   }
   tensor<typename joined_nodes<Nodes>::value_type, rank + 1> result(extents, d, where);
+  if (result.size() == 0) return result;
   const layout<rank + 1> whole = layout<rank + 1>::dense(extents);
-  index_t number = 0;
-  for_each_node(nodes, [&](const auto& node) {
-    map(node, result.memory(), pick_view<rank>{along, number++}(whole), where);
-  });
+  const auto place = [&, number = index_t{0}](const auto& /*node*/) mutable {
+    return pick_view<rank>{along, number++}(whole);
+  };
+  const auto [rows, columns] = cut_before(extents, along);
+  map_parts(nodes, result.memory(), rows, columns, rank - along, place, where);
   return result;
 }
 

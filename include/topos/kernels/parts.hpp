@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Expressions that are the parts of one result.
+
+#include <algorithm>
+#include <cstddef>
+#include <topos/kernels/map.hpp>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace topos::detail {
+
+// Parts are of one type in a vector, or of several in a tuple.
+template <class Part, class Body>
+void for_each_part(const std::vector<Part>& parts, const Body& body) {
+  for (const Part& part : parts) body(part);
+}
+template <class... Part, class Body>
+void for_each_part(const std::tuple<Part...>& parts, const Body& body) {
+  std::apply([&](const Part&... part) { (body(part), ...); }, parts);
+}
+
+/// What `make` makes of each part, in turn.
+template <class Part, class Make>
+[[nodiscard]] auto made_of_parts(const std::vector<Part>& parts, const Make& make) {
+  std::vector<decltype(make(parts[0]))> result;
+  result.reserve(parts.size());
+  for (const Part& part : parts) result.push_back(make(part));
+  return result;
+}
+template <class... Part, class Make>
+[[nodiscard]] auto made_of_parts(const std::tuple<Part...>& parts, const Make& make) {
+  return std::apply(
+      [&](const Part&... part) {
+        return std::tuple<decltype(make(part))...>{make(part)...};  // braces: in their order
+      },
+      parts);
+}
+
+/// On the host: item i is some rows of a result, of all of its parts, so that its memory is written
+/// from one end to the other.
+template <class Plans>
+struct parts_kernel {
+  const Plans& plans;
+  index_t rows;
+  index_t some;  // rows of an item
+
+  template <class Team>
+  void operator()(const Team& team, index_t i) const {
+    const index_t past = std::min((i + 1) * some, rows);
+    for_each_part(plans,
+                  [&](const auto& plan) { plan.kernel().run_some(team, i * some, past, rows); });
+  }
+};
+
+/// The parts of a result of rows, in each of which they lie side by side.
+template <class Plans>
+class parts_plan {
+ public:
+  parts_plan(const device& where, Plans plans, index_t rows, index_t columns, bool past_caches)
+      : plans_(std::move(plans)),
+        rows_(rows),
+        columns_(columns),
+        chunk_(past_caches ? streamed_chunk : map_chunk),
+        together_(where == cpu() && rows > 1 && columns <= streamed_chunk) {
+    for_each_part(plans_, [this](const auto& plan) {
+      together_ = together_ && plan.joins() && !plan.crosses() && plan.kernel().falls_into(rows_);
+    });
+  }
+
+  [[nodiscard]] index_t effort() const {
+    index_t all = 0;
+    for_each_part(plans_, [&](const auto& plan) { all += plan.effort(); });
+    return all;
+  }
+
+  template <class Stream>
+  void launch(const Stream& stream) const {
+    if constexpr (std::is_same_v<typename Stream::backend, backend::host>) {
+      if (together_) {
+        const index_t some = std::max<index_t>(1, chunk_ / columns_);
+        return stream.for_each("topos::map", (rows_ + some - 1) / some, some * columns_, 0,
+                               parts_kernel<Plans>{plans_, rows_, some});
+      }
+    }
+    for_each_part(plans_, [&](const auto& plan) {
+      if (plan.size() != 0) plan.launch(stream);
+    });
+  }
+
+ private:
+  Plans plans_;
+  index_t rows_;
+  index_t columns_;
+  index_t chunk_;
+  bool together_;  // whether one kernel computes all of them
+};
+
+/// Enqueues the parts of a new result, which has rows and columns. `place` says, of each in turn,
+/// where it goes; `apart`: how many of a part's axes lie within a row.
+template <class Nodes, class Place>
+void map_parts(const Nodes& nodes, const buffer& out, index_t rows, index_t columns,
+               std::size_t apart, Place place, std::source_location where) {
+  std::vector<buffer> reads;
+  for_each_part(nodes, [&](const auto& node) { node.collect(reads); });
+  const bool past_caches = goes_past_caches(out.size(), reads, out);
+  auto plans = made_of_parts(nodes, [&]<class E>(const E& node) {
+    return map_plan<E>(node, out, place(node), past_caches, out.where() == cpu() ? apart : 0);
+  });
+  parts_plan plan(out.where(), std::move(plans), rows, columns, past_caches);
+  const index_t effort = plan.effort();
+  queue_of(out.where(), where)
+      .submit(
+          std::move(reads), {out}, effort,
+          [plan = std::move(plan)](const auto& stream) { plan.launch(stream); }, "topos::map",
+          where);
+}
+
+}  // namespace topos::detail
