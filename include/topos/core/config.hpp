@@ -76,6 +76,13 @@
 #define TOPOS_STEPS_TO_LEAST
 #endif
 
+/// Before a loop of the host's whose steps are short: eight for each look whether it ends.
+#if defined(__GNUC__) && !defined(__CUDACC__)
+#define TOPOS_EIGHT_STEPS _Pragma("GCC unroll 8")
+#else
+#define TOPOS_EIGHT_STEPS
+#endif
+
 /// Before a loop of a GPU's code whose steps are known to the compiler: all of them one after the
 /// other, so that arrays that it goes through are registers.
 #if defined(__CUDACC__)

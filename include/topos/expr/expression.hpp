@@ -90,6 +90,16 @@ struct strided_rows {
     }
   }
 
+  /// Copies rows, on the host, from the first on: of elements in memory.
+  template <class T>
+  void copy(T* to, row_steps there, index_t first, index_t count,
+            index_t columns) const requires std::same_as<decltype(elements.address()), const T*> {
+    const T* const from = elements.address();
+    for_each_run(first, count, [&](index_t i, index_t at, index_t n, row_steps here) {
+      copy_rows(to + i * there.stride, there, from + at, here, n, columns);
+    });
+  }
+
   /// Calls `function(i, start, n, steps)` for rows, of `count` from the first on, that lie equally
   /// far apart: the n from row first + i on.
   template <class Function>

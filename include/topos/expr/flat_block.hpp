@@ -77,20 +77,31 @@ index_t repeat_each(T* to, const T* from, index_t stride, index_t rows, index_t 
   return done;
 }
 
-/// Copies a row, by 64 bytes at once where it has as many: the last of them may be copied twice.
+/// Copies a row by as many bytes at once as it has, up to 64: the last of them may be copied twice.
 template <class T>
 inline void copy_row(T* to, const T* from, index_t columns) {
-  constexpr index_t many = repeated_at_once<T>;
-  if (columns < many) {
-    std::copy_n(from, columns, to);
-    return;
-  }
-  const auto copy = [&](index_t j) {
-    std::memcpy(static_cast<void*>(to + j), from + j, sizeof(T) * static_cast<std::size_t>(many));
+  auto* const out = reinterpret_cast<std::byte*>(to);
+  const auto* const in = reinterpret_cast<const std::byte*>(from);
+  const auto bytes = static_cast<std::size_t>(columns) * sizeof(T);
+  const auto copy_ends = [&]<std::size_t Size>(std::integral_constant<std::size_t, Size>) {
+    std::memcpy(out, in, Size);
+    std::memcpy(out + bytes - Size, in + bytes - Size, Size);
   };
-  index_t j = 0;
-  for (; j + many <= columns; j += many) copy(j);
-  if (j < columns) copy(columns - many);
+  if (bytes >= 64) {
+    constexpr std::size_t many = 64;
+    for (std::size_t j = 0; j + many <= bytes; j += many) std::memcpy(out + j, in + j, many);
+    std::memcpy(out + bytes - many, in + bytes - many, many);
+  } else if (bytes >= 32) {
+    copy_ends(std::integral_constant<std::size_t, 32>{});
+  } else if (bytes >= 16) {
+    copy_ends(std::integral_constant<std::size_t, 16>{});
+  } else if (bytes >= 8) {
+    copy_ends(std::integral_constant<std::size_t, 8>{});
+  } else if (bytes >= 4) {
+    copy_ends(std::integral_constant<std::size_t, 4>{});
+  } else {
+    for (std::size_t j = 0; j < bytes; ++j) out[j] = in[j];
+  }
 }
 
 /// Copies rows.

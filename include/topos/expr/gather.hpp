@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <topos/core/broadcast.hpp>
+#include <topos/expr/detail/gather_row.hpp>
 #include <topos/expr/elementwise.hpp>
 #include <topos/expr/reshape.hpp>
 #include <type_traits>
@@ -16,118 +17,6 @@
 namespace topos {
 
 namespace detail {
-
-/// A row of picked elements: element j lies `pick` strides from where it would lie at index 0.
-template <class Table, class Indices>
-struct gather_row {
-  using value_type = typename Table::value_type;
-  using index_type = typename Indices::value_type;
-  static constexpr index_t width = lane::width<value_type>;
-  static constexpr bool has_pairs = false;
-  static constexpr bool is_quick = false;
-  Table table;
-  strided_row<Indices> indices;
-  index_t table_base;
-  index_t table_step;
-  index_t count;   // indices that the axis has
-  index_t stride;  // between two of them
-
-  // Negative indices count from the end. Others are clamped: a kernel has nobody to tell.
-  KOKKOS_FUNCTION index_t picked(index_t j) const {
-    const index_type wanted = indices[j];
-    auto i = static_cast<index_t>(wanted);
-    if constexpr (std::is_unsigned_v<index_type>) {
-      if (wanted > static_cast<std::uint64_t>(count - 1)) i = count - 1;
-    } else if (i < 0) {
-      i = i + count < 0 ? 0 : i + count;
-    }
-    return (i < count ? i : count - 1) * stride;
-  }
-  KOKKOS_FUNCTION value_type operator[](index_t j) const {
-    return table(table_base + j * table_step + picked(j));
-  }
-  template <class Count>
-  [[nodiscard]] auto lanes(index_t j, Count needed) const {
-    if (is_dense()) return dense().lanes(j, needed);
-    constexpr bool all = std::is_same_v<Count, lane::all>;
-    constexpr index_t at_once = strided_row<Indices>::width;
-    if constexpr (at_once != 0) {
-      if (!std::in_range<index_type>(count)) [[unlikely]]
-        return one_by_one(j, needed);
-      index_type places[at_once > width ? at_once : width];
-      index_t some = width;
-      if constexpr (!all) some = needed;
-      for (index_t i = 0; i < some; i += at_once) {
-        if constexpr (all && at_once <= width)
-          lane::store(places + i, places_of(indices.lanes(j + i, needed)));
-        else
-          lane::store(places + i, places_of(indices.lanes(j + i, std::min(some - i, at_once))));
-      }
-      lane::keep_in_memory(places);
-      if (stride != 1 || table_step != 0) return far_lanes(places, j, needed);
-      return lane::assembled<value_type>([&](index_t i) {
-        return all || i < some ? table(table_base + static_cast<index_t>(places[i])) : value_type{};
-      });
-    } else {
-      return one_by_one(j, needed);
-    }
-  }
-  [[nodiscard]] KOKKOS_FUNCTION bool is_dense() const {
-    return indices.step == 0 && table_step == 1;
-  }
-  [[nodiscard]] KOKKOS_FUNCTION dense_row<Table> dense() const {
-    return {table, table_base + picked(0)};
-  }
-
- private:
-  // As `picked`.
-  template <class Lanes>
-  [[nodiscard]] auto places_of(const Lanes& wanted) const {
-    const auto last = lane::splat(static_cast<index_type>(count - 1));
-    if constexpr (std::is_unsigned_v<index_type>) {
-      return lane::min(wanted, last);
-    } else {
-      const auto none = lane::splat(index_type{0});
-      const auto all = lane::splat(static_cast<index_type>(count));
-      const auto counted = wanted + lane::select(wanted < none, all, none);
-      return lane::max(lane::min(counted, last), none);
-    }
-  }
-  // Out of line, so that the common case stays small enough to be inlined.
-  template <index_t Size, class Count>
-  [[gnu::noinline]] auto far_lanes(const index_type (&places)[Size], index_t j,
-                                   Count needed) const {
-    constexpr bool all = std::is_same_v<Count, lane::all>;
-    index_t some = width;
-    if constexpr (!all) some = needed;
-    return lane::assembled<value_type>([&](index_t i) {
-      if (!all && i >= some) return value_type{};
-      return table(table_base + (j + i) * table_step + static_cast<index_t>(places[i]) * stride);
-    });
-  }
-  template <class Count>
-  [[gnu::noinline]] auto one_by_one(index_t j, Count needed) const {
-    index_t some = width;
-    if constexpr (!std::is_same_v<Count, lane::all>) some = needed;
-    return lane::assembled<value_type>(
-        [&](index_t i) { return i < some ? (*this)[j + i] : value_type{}; });
-  }
-};
-
-template <class Table, class Indices>
-struct gather_rows {
-  Table table;      // strided_rows of the table at index 0
-  Indices indices;  // strided_rows of the indices
-  index_t count;
-  index_t stride;
-
-  KOKKOS_FUNCTION auto row(index_t r) const {
-    return gather_row<decltype(table.elements), decltype(indices.elements)>{
-        table.elements, indices.row(r), table.start(r), table.step, count, stride};
-  }
-  [[nodiscard]] flat_need need_flat(index_t /*columns*/) const { return {false}; }
-  [[nodiscard]] auto flat(flat_block& block) const { return row(block.first); }
-};
 
 /// Picked elements, as two layouts of the result's shape: of the table at index 0, and of the index
 /// to be taken.
@@ -172,7 +61,7 @@ struct [[nodiscard]] gather_node : lazy, located_operators<gather_node<Table, In
   [[nodiscard]] auto rows(const walk<N>& w) const {
     const auto t = rows_of(table.elements(), in_table, w);
     const auto i = rows_of(indices.elements(), in_indices, w);
-    return gather_rows<decltype(t), decltype(i)>{t, i, count, stride};
+    return gather_rows<decltype(t), decltype(i)>{t, i, {count}, stride};
   }
   template <std::size_t N, class View>
   [[nodiscard]] auto viewed(const topos::shape<N>& whole, const View& view) const {

@@ -5,10 +5,17 @@
 ///
 ///     is_contiguous(),      as is_dense() and dense(), where operations need not be simple: what a
 ///     contiguous()          device asks for
+///
+/// and, where some of what they are of is gathered (see gather.hpp), as rows of that have,
+///
+///     bytes_gathered        of an element, in all that is gathered
+///     gathered(j, block)    the row of elements j to j + block.columns, with that in memory of the
+///                           block
 
 #include <algorithm>
 #include <cstddef>
 #include <topos/expr/call.hpp>
+#include <topos/expr/flat_block.hpp>
 #include <topos/expr/row.hpp>
 #include <type_traits>
 #include <utility>
@@ -82,6 +89,27 @@ template <class Row>
 template <class Row>
 using contiguous_t = decltype(contiguous(std::declval<const Row&>()));
 
+template <class Row>
+constexpr std::size_t bytes_gathered_of() {
+  if constexpr (requires { Row::bytes_gathered; })
+    return Row::bytes_gathered;
+  else
+    return 0;
+}
+template <class Row>
+inline constexpr bool gathers = bytes_gathered_of<Row>() != 0;
+
+template <class Row>
+[[nodiscard]] auto gathered(const Row& row, index_t j, flat_block& block) {
+  if constexpr (gathers<Row>)
+    return row.gathered(j, block);
+  else
+    return row;
+}
+template <class Row>
+using gathered_t =
+    decltype(gathered(std::declval<const Row&>(), index_t{}, std::declval<flat_block&>()));
+
 // A part of an operation: a base class, so that parts need no recursion and no std::tuple, whose
 // functions are host code to nvcc, and which asks compilers dozens of questions about each type.
 template <std::size_t I, class T>
@@ -118,6 +146,7 @@ struct operation_row_of<std::index_sequence<I...>, Op, Rows...> : part<I, Rows>.
   static constexpr index_t width = width_of_operation<Op, value_type, Rows...>();
   static constexpr bool has_pairs = (Rows::has_pairs || ...);
   static constexpr bool is_quick = is_quick_operation<Op, value_type, width, Rows...>();
+  static constexpr std::size_t bytes_gathered = (bytes_gathered_of<Rows>() + ...);
   Op op;
 
   KOKKOS_FUNCTION operation_row_of(const Op& o, const Rows&... rows)
@@ -154,6 +183,10 @@ struct operation_row_of<std::index_sequence<I...>, Op, Rows...> : part<I, Rows>.
   [[nodiscard]] KOKKOS_FUNCTION auto contiguous() const {
     using rows = operation_row_of<std::index_sequence<I...>, Op, contiguous_t<Rows>...>;
     return rows(op, detail::contiguous(part<I, Rows>::value)...);
+  }
+  [[nodiscard]] auto gathered(index_t j, flat_block& block) const {
+    using rows = operation_row_of<std::index_sequence<I...>, Op, gathered_t<Rows>...>;
+    return rows(op, detail::gathered(part<I, Rows>::value, j, block)...);
   }
   [[nodiscard]] bool is_same() const { return (part<I, Rows>::value.is_same() && ...); }
   [[nodiscard]] KOKKOS_FUNCTION pack<value_type, 2> two(index_t j, index_t distance) const {

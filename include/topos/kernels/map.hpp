@@ -145,25 +145,19 @@ struct map_kernel {
   }
 
   void assign_short(index_t r, index_t past_r) const {
-    using T = std::decay_t<decltype(*target.elements.data)>;
-    if constexpr (lie_in_memory<T, Rows>) {
-      if (!past_caches || !target.lies_flat(tiles.columns)) return copy(r, past_r);
+    auto* const to = target.elements.data;
+    const index_t columns = tiles.columns;
+    if constexpr (requires { rows.copy(to, row_steps{}, r, r, columns); }) {
+      if (!past_caches || !target.lies_flat(columns)) {  // straight to where they go
+        return target.for_each_run(r, past_r - r,
+                                   [&](index_t i, index_t at, index_t n, row_steps there) {
+                                     rows.copy(to + at, there, r + i, n, columns);
+                                   });
+      }
     }
     short_on_host.for_each(rows, r, past_r, [&](const auto& row, flat_block& block) {
       host_rows::assign_block(target, row, block, past_caches);
     });
-  }
-
-  // Rows of memory, straight to where they go.
-  void copy(index_t first, index_t past) const {
-    const auto to_run = [&](index_t r, index_t to, index_t count, row_steps there) {
-      const auto from_run = [&](index_t i, index_t from, index_t n, row_steps here) {
-        copy_rows(target.elements.data + to + i * there.stride, there,
-                  rows.elements.address() + from, here, n, tiles.columns);
-      };
-      rows.for_each_run(first + r, count, from_run);
-    };
-    target.for_each_run(first, past - first, to_run);
   }
 };
 

@@ -186,6 +186,11 @@ inline typename Row::value_type reduce_rest(const Op& op, const Row& row, index_
     const index_t middle = first + (last - first + 2 * straight - 1) / (2 * straight) * straight;
     return op(reduce_rest(op, row, first, middle), reduce_rest(op, row, middle, last));
   }
+  if constexpr (gathers<Row>) {
+    typename Row::value_type values[straight];
+    assign(values, 1, row, first, last);
+    return reduce_rest(op, memory_row<typename Row::value_type>{{values}}, 0, last - first);
+  }
   if constexpr (!by_lanes)
     return reduce_scalars(op, row, first, last);
   else if (last - first < std::max(short_row, Row::width))

@@ -123,11 +123,32 @@ inline void assign_dense(T* out, const strided_row<Elements>& row, index_t first
 }
 
 template <class T, class Row>
+inline void assign(T* out, index_t step, const Row& row, index_t first, index_t last);
+
+// What is gathered first, some at a time.
+template <class T, class Row>
+[[gnu::noinline]] void assign_gathered(T* out, const Row& row, index_t first, index_t last) {
+  if constexpr (requires { row.gather(out, first, last); }) {
+    row.gather(out, first, last);
+  } else {
+    constexpr index_t most = 512;
+    alignas(flat_block::alignment) std::byte memory[most * Row::bytes_gathered];
+    for (; first < last; first += most, out += most) {
+      const index_t count = std::min(most, last - first);
+      flat_block block{0, 1, count, 1, memory, false};
+      assign(out, 1, row.gathered(first, block), first, first + count);
+    }
+  }
+}
+
+template <class T, class Row>
 inline void assign(T* out, index_t step, const Row& row, index_t first, index_t last) {
   if (step != 1) {
     assign_each(out, step, row, first, last);
   } else if (row.is_dense()) {
     assign_dense(out, row.dense(), first, last);
+  } else if constexpr (gathers<Row>) {
+    assign_gathered(out, row, first, last);
   } else {
     assign_dense(out, row, first, last);
   }

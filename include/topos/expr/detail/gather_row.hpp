@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Rows of elements that are picked by index. On the host they are put into memory: where they lie
+/// is found by lanes, then they are copied one by one, which takes less time than lanes that are
+/// put together in registers, and no more than loads of several that lie apart.
+
+#include <algorithm>
+#include <cstdint>
+#include <topos/core/config.hpp>
+#include <topos/expr/flat_block.hpp>
+#include <topos/expr/row.hpp>
+#include <type_traits>
+#include <utility>
+
+namespace topos::detail {
+
+/// Places that are found at a time.
+inline constexpr index_t places_at_once = 256;
+
+/// How far ahead of a row that is copied the next are fetched.
+inline constexpr index_t rows_ahead = 8;
+
+/// What indices name of an axis. Negative ones count from its end. Others are clamped: a kernel has
+/// nobody to tell.
+template <class Index>
+struct named_places {
+  /// In as many bits as lanes are made of.
+  using place = std::conditional_t<(sizeof(Index) < 4), std::int32_t, Index>;
+  index_t count;  ///< That the axis has.
+
+  [[nodiscard]] KOKKOS_FUNCTION index_t of(Index wanted) const {
+    auto i = static_cast<index_t>(wanted);
+    if constexpr (std::is_unsigned_v<Index>) {
+      if (wanted > static_cast<std::uint64_t>(count - 1)) i = count - 1;
+    } else if (i < 0) {
+      i = i + count < 0 ? 0 : i + count;
+    }
+    return i < count ? i : count - 1;
+  }
+
+  /// Whether `find` finds them.
+  [[nodiscard]] bool fit() const { return std::in_range<place>(count); }
+  /// Those of n columns of a row of indices, as `of`, by what there are lanes for.
+  template <class Indices>
+  void find(place* to, const strided_row<Indices>& indices, index_t first, index_t n) const {
+    if (indices.step != 1) {
+      for (index_t k = 0; k < n; ++k) to[k] = static_cast<place>(of(indices[first + k]));
+      return;
+    }
+    const auto row = indices.dense();
+    const auto all = static_cast<place>(count);
+    TOPOS_INDEPENDENT_STEPS
+    for (index_t k = 0; k < n; ++k) {
+      auto i = static_cast<place>(row[first + k]);
+      if constexpr (std::is_signed_v<place>) {
+        i = i < 0 ? i + all : i;
+        i = i < 0 ? 0 : i;
+      }
+      to[k] = i < all ? i : all - 1;
+    }
+  }
+};
+
+/// Elements of a table that lie `step` apart, but each as many strides further on as places say.
+template <class Table>
+struct picked_elements {
+  using value_type = typename Table::value_type;
+  Table table;
+  index_t step;
+  index_t stride;
+
+  /// n of them from one on, to where the next is `out_step` further.
+  template <class Place>
+  void copy(value_type* out, index_t out_step, index_t at, const Place* places, index_t n) const {
+    if (step == 0 && stride == 1 && out_step == 1) {
+      TOPOS_EIGHT_STEPS
+      for (index_t k = 0; k < n; ++k) out[k] = table(at + static_cast<index_t>(places[k]));
+    } else {
+      for (index_t k = 0; k < n; ++k)
+        out[k * out_step] = table(at + k * step + static_cast<index_t>(places[k]) * stride);
+    }
+  }
+};
+
+/// A row of picked elements.
+template <class Table, class Indices>
+struct gather_row {
+  using value_type = typename Table::value_type;
+  using index_type = typename Indices::value_type;
+  static constexpr index_t width = lane::width<value_type>;
+  static constexpr bool has_pairs = false;
+  static constexpr bool is_quick = false;
+  static constexpr std::size_t bytes_gathered = sizeof(value_type);
+  strided_row<Table> table;  // at index 0
+  strided_row<Indices> indices;
+  named_places<index_type> named;
+  index_t stride;  // between two indices
+
+  KOKKOS_FUNCTION value_type operator[](index_t j) const {
+    return table.elements(table.base + j * table.step + named.of(indices[j]) * stride);
+  }
+  template <class Count>
+  [[nodiscard]] auto lanes(index_t j, Count needed) const {
+    if (is_dense()) return dense().lanes(j, needed);
+    index_t some = width;
+    if constexpr (!std::is_same_v<Count, lane::all>) some = needed;
+    value_type values[width] = {};
+    gather(values, j, j + some);
+    return lane::load(values);
+  }
+  [[nodiscard]] KOKKOS_FUNCTION bool is_dense() const {
+    return indices.step == 0 && table.step == 1;
+  }
+  [[nodiscard]] KOKKOS_FUNCTION dense_row<Table> dense() const {
+    return {table.elements, table.base + named.of(indices[0]) * stride};
+  }
+
+  /// Elements [first, last) to memory, on the host.
+  void gather(value_type* out, index_t first, index_t last) const {
+    if (!named.fit()) [[unlikely]] {
+      for (; first < last; ++first) *out++ = (*this)[first];
+      return;
+    }
+    typename named_places<index_type>::place places[places_at_once];
+    const picked_elements<Table> picked{table.elements, table.step, stride};
+    for (; first < last; first += places_at_once, out += places_at_once) {
+      const index_t n = std::min(places_at_once, last - first);
+      named.find(places, indices, first, n);
+      lane::keep_in_memory(places);
+      picked.copy(out, 1, table.base + first * table.step, places, n);
+    }
+  }
+  /// See operation_row.hpp.
+  [[nodiscard]] auto gathered(index_t first, flat_block& block) const {
+    auto* const values = block.take<value_type>();
+    gather(values, first, first + block.columns);
+    return memory_row<value_type>{{values}, -first};
+  }
+};
+
+template <class Table, class Indices>
+struct gather_rows {
+  using value_type = typename decltype(Table::elements)::value_type;
+  using index_type = typename decltype(Indices::elements)::value_type;
+  Table table;      // strided_rows of the table at index 0
+  Indices indices;  // strided_rows of the indices
+  named_places<index_type> named;
+  index_t stride;
+
+  KOKKOS_FUNCTION auto row(index_t r) const {
+    return gather_row<decltype(table.elements), decltype(indices.elements)>{
+        table.row(r), indices.row(r), named, stride};
+  }
+  [[nodiscard]] flat_need need_flat(index_t /*columns*/) const {
+    return {named.fit(), sizeof(value_type), 1};
+  }
+  [[nodiscard]] auto flat(flat_block& block) const {
+    auto* const values = block.take<value_type>();
+    copy(values, {block.columns, 1}, block.first, block.rows, block.columns);
+    return memory_row<value_type>{{values}};
+  }
+
+  /// See strided_rows.
+  void copy(value_type* to, row_steps there, index_t first, index_t count, index_t columns) const {
+    const auto of_table = [&](index_t r, index_t at, index_t n, row_steps in_table) {
+      const auto of_indices = [&](index_t i, index_t from, index_t some, row_steps in_indices) {
+        const run all{at + i * in_table.stride, in_table, from, in_indices, some};
+        value_type* const out = to + (r + i) * there.stride;
+        if (in_table.step == 1 && in_indices.step == 0 && there.step == 1)
+          copy_rows(out, there.stride, all, columns);
+        else
+          copy_elements(out, there, all, columns);
+      };
+      indices.for_each_run(first + r, n, of_indices);
+    };
+    table.for_each_run(first, count, of_table);
+  }
+
+ private:
+  using place = typename named_places<index_type>::place;
+
+  // Rows that lie equally far apart, in the table at index 0 as in the indices.
+  struct run {
+    index_t at;
+    row_steps in_table;
+    index_t from;
+    row_steps in_indices;
+    index_t rows;
+  };
+
+  // Of one index each, whose columns are neighbours.
+  void copy_rows(value_type* to, index_t apart, const run& all, index_t columns) const {
+    const strided_row<decltype(indices.elements)> down{indices.elements, all.from,
+                                                       all.in_indices.stride};
+    place places[places_at_once];
+    for (index_t r = 0; r < all.rows; r += places_at_once) {
+      const index_t n = std::min(places_at_once, all.rows - r);
+      named.find(places, down, r, n);
+      const auto start = [&](index_t k) {
+        return all.at + (r + k) * all.in_table.stride + static_cast<index_t>(places[k]) * stride;
+      };
+      for (index_t k = 0; k < n; ++k) {
+        value_type* const out = to + (r + k) * apart;
+        const index_t from = start(k);
+        if constexpr (requires { table.elements.address(); }) {
+          const value_type* const data = table.elements.address();
+          if (k + rows_ahead < n) __builtin_prefetch(data + start(k + rows_ahead));
+          copy_row(out, data + from, columns);
+        } else {
+          for (index_t j = 0; j < columns; ++j) out[j] = table.elements(from + j);
+        }
+      }
+    }
+  }
+
+  // Of an index for each element. Rows of indices that lie one after another, or are all the same,
+  // are looked at together.
+  void copy_elements(value_type* to, row_steps there, const run& all, index_t columns) const {
+    const picked_elements<decltype(table.elements)> picked{table.elements, all.in_table.step,
+                                                           stride};
+    const row_steps steps = all.in_indices;
+    const bool flat = steps.step == 1 && steps.stride == columns;
+    place places[places_at_once];
+    for (index_t c = 0; c < columns; c += places_at_once) {
+      const index_t some = std::min(places_at_once, columns - c);
+      const index_t at_once = flat ? places_at_once / some : 1;  // rows
+      for (index_t r = 0; r < all.rows; r += at_once) {
+        const index_t n = std::min(at_once, all.rows - r);
+        if (r == 0 || steps.stride != 0) {
+          named.find(places,
+                     strided_row<decltype(indices.elements)>{
+                         indices.elements, all.from + r * steps.stride, steps.step},
+                     c, n * some);
+          lane::keep_in_memory(places);
+        }
+        for (index_t k = 0; k < n; ++k) {
+          picked.copy(to + (r + k) * there.stride + c * there.step, there.step,
+                      all.at + (r + k) * all.in_table.stride + c * all.in_table.step,
+                      places + k * some, some);
+        }
+      }
+    }
+  }
+};
+
+}  // namespace topos::detail
