@@ -41,4 +41,28 @@ void expect_all_converted() {
   EXPECT_EQ(row, expected.size());
 }
 
+/// Expects the same of a float among others as of it alone, wherever it comes.
+template <class To>
+void expect_converted_among_others() {
+  const std::vector<float> edges = rows_of<float>(named<float>("cast_source")).at(0);
+  std::vector<To> each;
+  for (const float x : edges) {
+    const topos::tensor<To, 1> alone = topos::astype<To>(tensor_of(topos::cpu(), std::vector{x}));
+    each.push_back(values_of(alone)[0]);
+  }
+  for (const std::size_t count : {15, 16, 17, 40, 999}) {
+    std::vector<float> many(count);
+    std::vector<To> expected(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      many[i] = edges[i * 7 % edges.size()];
+      expected[i] = each[i * 7 % edges.size()];
+    }
+    on_each_device([&](topos::device d) {
+      const auto x = tensor_of(d, many);
+      EXPECT_EQ(values_of(topos::eval(topos::astype<To>(x))), expected) << count;
+      EXPECT_EQ(values_of(topos::eval(topos::astype<To>(x * 1.0f))), expected) << count;
+    });
+  }
+}
+
 }  // namespace support

@@ -15,5 +15,8 @@ using types = support::types<std::int8_t, std::int16_t, std::int32_t, std::int64
 TYPED_TEST_SUITE(astype_signed, types);
 
 TYPED_TEST(astype_signed, gives_jaxs_values) { support::expect_all_converted<TypeParam>(); }
+TYPED_TEST(astype_signed, gives_the_same_among_others) {
+  support::expect_converted_among_others<TypeParam>();
+}
 
 }  // namespace astype_signed_test

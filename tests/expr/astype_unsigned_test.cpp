@@ -15,5 +15,8 @@ using types = support::types<bool, std::uint8_t, std::uint16_t, std::uint32_t, s
 TYPED_TEST_SUITE(astype_unsigned, types);
 
 TYPED_TEST(astype_unsigned, gives_jaxs_values) { support::expect_all_converted<TypeParam>(); }
+TYPED_TEST(astype_unsigned, gives_the_same_among_others) {
+  support::expect_converted_among_others<TypeParam>();
+}
 
 }  // namespace astype_unsigned_test

@@ -60,10 +60,24 @@ template <class Row>
 inline constexpr bool converts_lanes = false;
 template <class To, class Row>
 inline constexpr bool converts_lanes<converted_row<To, Row>> =
-    Row::width > 1 && !compiles_to_lanes<Row>;
+    Row::width > 1 && (!compiles_to_lanes<Row> || lane::narrows<typename Row::value_type, To>);
 
 template <class T, class Row>
 [[gnu::noinline]] void assign_dense(T* out, const Row& given, index_t first, index_t last);
+
+// By lanes that are stored as a narrower type.
+template <class T, class Given>
+[[gnu::noinline]] void assign_narrowed(T* out, const Given& given, index_t first, index_t last) {
+  using Row = settled_t<Given>;
+  own_row<Row> row = settled(given);
+  index_t j = first;
+  for (; j + Row::width <= last; j += Row::width, out += Row::width)
+    lane::store_narrow(out, row.lanes(j, lane::all{}));
+  if (j == last) return;
+  T rest[Row::width];
+  lane::store_narrow(rest, row.lanes(j, last - j));
+  std::copy_n(rest, last - j, out);
+}
 
 // By some at a time: compilers make lanes of the conversion alone.
 template <class T, class To, class Row>
@@ -72,6 +86,7 @@ template <class T, class To, class Row>
   constexpr index_t most = 16 * Row::width;
   const Row& from = static_cast<const part<0, Row>&>(row).value;
   using value_type = typename Row::value_type;
+  if constexpr (lane::narrows<value_type, To>) return assign_narrowed(out, from, first, last);
   value_type values[most];
   // Of loops that read truths as such compilers make no lanes.
   using read = std::conditional_t<std::is_same_v<value_type, bool>, unsigned char, value_type>;
