@@ -32,6 +32,9 @@ struct reduction_kernel : reduction_pieces {
   using row_type = decltype(std::declval<const Rows&>().row(0));
   using value_type = typename row_type::value_type;
   static constexpr bool is_quick = row_type::is_quick;
+  /// Whether short rows take longer to compute than to be written down: so, each is a part of one
+  /// long row, of which no lanes are computed in vain. Their order, and the bits, are the same.
+  static constexpr bool writes_down = !is_quick && host_rows::reduces_lanes<Op, row_type>();
 
   Target target;        // of the walk before any pieces
   index_t target_rows;  // rows of a group there
@@ -42,6 +45,7 @@ struct reduction_kernel : reduction_pieces {
   index_t least_together = 1;
   value_type* partials = nullptr;  // where the results of pieces go; unused where they are final
   short_rows short_on_host;        // that are combined with each other, or turned; none elsewhere
+  short_rows written_on_host;      // that are written down before; none elsewhere
 
   reduction_kernel(const reduction_pieces& groups, const Target& to, index_t rows_of_group,
                    const Rows& from, const Op& combine, const Finish& last)
@@ -155,6 +159,8 @@ struct reduction_kernel : reduction_pieces {
     if constexpr (Team::on_host) {
       if (short_on_host.any()) {
         turned_outputs(first, last);
+      } else if (writes_down && written_on_host.any()) {
+        written_outputs(first, last);
       } else if (reduced == 1) {
         host_rows::reduce_each(op, rows, first, last, columns,
                                [this](index_t o, value_type value) { write(o, value); });
@@ -192,6 +198,18 @@ struct reduction_kernel : reduction_pieces {
       host_rows::column_reducer(op, turned, values).run(0, 1, columns, 0, block.rows);
       host_rows::put_outputs(target, block, [&](index_t r) { return finish(values[r]); });
     });
+  }
+
+  void written_outputs(index_t first, index_t last) const {
+    if constexpr (writes_down) {
+      written_on_host.for_each(rows, first, last, [this](const auto& row, flat_block& block) {
+        auto* const values = block.take<value_type>();
+        host_rows::assign(values, 1, row, 0, block.size());
+        host_rows::reduce_each(op, partial_rows<value_type>{values, columns}, 0, block.rows,
+                               columns,
+                               [&](index_t r, value_type value) { write(block.first + r, value); });
+      });
+    }
   }
 
   TOPOS_HOST_BRANCH
