@@ -6,6 +6,7 @@
 /// put together in registers, and no more than loads of several that lie apart.
 
 #include <algorithm>
+#include <concepts>
 #include <cstdint>
 #include <topos/core/config.hpp>
 #include <topos/expr/flat_block.hpp>
@@ -103,11 +104,19 @@ struct gather_row {
   template <class Count>
   [[nodiscard]] auto lanes(index_t j, Count needed) const {
     if (is_dense()) return dense().lanes(j, needed);
+    if (!named.fit()) [[unlikely]]
+      return one_by_one(j, needed);
+    constexpr bool all = std::is_same_v<Count, lane::all>;
     index_t some = width;
-    if constexpr (!std::is_same_v<Count, lane::all>) some = needed;
-    value_type values[width] = {};
-    gather(values, j, j + some);
-    return lane::load(values);
+    if constexpr (!all) some = needed;
+    typename named_places<index_type>::place places[width];
+    named.find(places, indices, j, some);
+    lane::keep_in_memory(places);
+    if (stride != 1 || table.step != 0) return far_lanes(places, j, some);
+    return lane::assembled<value_type>([&](index_t i) {
+      return all || i < some ? table.elements(table.base + static_cast<index_t>(places[i]))
+                             : value_type{};
+    });
   }
   [[nodiscard]] KOKKOS_FUNCTION bool is_dense() const {
     return indices.step == 0 && table.step == 1;
@@ -136,6 +145,24 @@ struct gather_row {
     auto* const values = block.take<value_type>();
     gather(values, first, first + block.columns);
     return memory_row<value_type>{{values}, -first};
+  }
+
+ private:
+  // Out of line, so that the common case stays small enough to be inlined.
+  template <class Place>
+  [[gnu::noinline]] auto far_lanes(const Place (&places)[width], index_t j, index_t some) const {
+    return lane::assembled<value_type>([&](index_t i) {
+      if (i >= some) return value_type{};
+      return table.elements(table.base + (j + i) * table.step +
+                            static_cast<index_t>(places[i]) * stride);
+    });
+  }
+  template <class Count>
+  [[gnu::noinline]] auto one_by_one(index_t j, Count needed) const {
+    index_t some = width;
+    if constexpr (!std::is_same_v<Count, lane::all>) some = needed;
+    return lane::assembled<value_type>(
+        [&](index_t i) { return i < some ? (*this)[j + i] : value_type{}; });
   }
 };
 
@@ -203,7 +230,9 @@ struct gather_rows {
       for (index_t k = 0; k < n; ++k) {
         value_type* const out = to + (r + k) * apart;
         const index_t from = start(k);
-        if constexpr (requires { table.elements.address(); }) {
+        if constexpr (requires {
+                        { table.elements.address() } -> std::same_as<const value_type*>;
+                      }) {
           const value_type* const data = table.elements.address();
           if (k + rows_ahead < n) __builtin_prefetch(data + start(k + rows_ahead));
           copy_row(out, data + from, columns);
@@ -220,7 +249,7 @@ struct gather_rows {
     const picked_elements<decltype(table.elements)> picked{table.elements, all.in_table.step,
                                                            stride};
     const row_steps steps = all.in_indices;
-    const bool flat = steps.step == 1 && steps.stride == columns;
+    const bool flat = steps.step == 1 && steps.stride == columns && columns <= places_at_once;
     place places[places_at_once];
     for (index_t c = 0; c < columns; c += places_at_once) {
       const index_t some = std::min(places_at_once, columns - c);
