@@ -335,16 +335,23 @@ class map_plan {
   bool crosses_ = false;
 };
 
-/// Enqueues `e` into the elements of `out` that `target`, of e's shape, names.
+/// Enqueues a map's kernel; `reads` is what its expression reads.
 template <expression E>
-void map(const E& e, const buffer& out, const layout<E::rank>& target, std::source_location where) {
-  std::vector<buffer> reads = memory_read_by(e);
-  const map_plan<E> plan(e, reads, out, target);
+void submit_map(const map_plan<E>& plan, std::vector<buffer> reads, const buffer& out,
+                std::source_location where) {
   if (plan.size() == 0) return;
   queue_of(out.where(), where)
       .submit(
           std::move(reads), {out}, plan.effort(),
           [plan](const auto& stream) { plan.launch(stream); }, "topos::map", where);
+}
+
+/// Enqueues `e` into the elements of `out` that `target`, of e's shape, names.
+template <expression E>
+void map(const E& e, const buffer& out, const layout<E::rank>& target, std::source_location where) {
+  std::vector<buffer> reads = memory_read_by(e);
+  const map_plan<E> plan(e, reads, out, target);
+  submit_map(plan, std::move(reads), out, where);
 }
 
 /// The memory that a team of a kernel needs.

@@ -60,12 +60,11 @@ struct parts_kernel {
 template <class Plans>
 class parts_plan {
  public:
-  parts_plan(const device& where, Plans plans, index_t rows, index_t columns, bool past_caches)
+  parts_plan(Plans plans, index_t rows, index_t columns, bool past_caches)
       : plans_(std::move(plans)),
         rows_(rows),
         columns_(columns),
-        chunk_(past_caches ? streamed_chunk : map_chunk),
-        together_(where == cpu() && rows > 1 && columns <= streamed_chunk) {
+        chunk_(past_caches ? streamed_chunk : map_chunk) {
     for_each_part(plans_, [this](const auto& plan) {
       together_ = together_ && plan.joins() && !plan.crosses() && plan.kernel().falls_into(rows_);
     });
@@ -96,21 +95,28 @@ class parts_plan {
   index_t rows_;
   index_t columns_;
   index_t chunk_;
-  bool together_;  // whether one kernel computes all of them
+  bool together_ = true;  // whether one kernel computes all of them
 };
 
 /// Enqueues the parts of a new result, which has rows and columns. `place` says, of each in turn,
-/// where it goes; `apart`: how many of a part's axes lie within a row.
+/// where it goes; `apart`: how many of a part's axes lie within a row. Short rows of parts are
+/// computed together, by the CPU.
 template <class Nodes, class Place>
 void map_parts(const Nodes& nodes, const buffer& out, index_t rows, index_t columns,
                std::size_t apart, Place place, std::source_location where) {
+  const bool past_caches = goes_past_caches(out.size(), {}, out);
+  if (out.where() != cpu() || rows == 1 || columns > streamed_chunk) {
+    return for_each_part(nodes, [&]<class E>(const E& node) {
+      submit_map(map_plan<E>(node, out, place(node), past_caches), memory_read_by(node), out,
+                 where);
+    });
+  }
   std::vector<buffer> reads;
   for_each_part(nodes, [&](const auto& node) { node.collect(reads); });
-  const bool past_caches = goes_past_caches(out.size(), reads, out);
   auto plans = made_of_parts(nodes, [&]<class E>(const E& node) {
-    return map_plan<E>(node, out, place(node), past_caches, out.where() == cpu() ? apart : 0);
+    return map_plan<E>(node, out, place(node), past_caches, apart);
   });
-  parts_plan plan(out.where(), std::move(plans), rows, columns, past_caches);
+  parts_plan plan(std::move(plans), rows, columns, past_caches);
   const index_t effort = plan.effort();
   queue_of(out.where(), where)
       .submit(
