@@ -5,14 +5,17 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <topos/kernels/detail/places_between.hpp>
 #include <topos/kernels/map.hpp>
 
 namespace topos::detail {
 
 /// The row that an index means; negative ones count from the end, those outside mean row `rows`.
 template <class Row>
-struct named_row {
+struct named_row : quick {
   index_t rows;
+
+  explicit named_row(index_t of) : rows(of) {}
   template <class I>
   KOKKOS_FUNCTION Row operator()(const I& wanted) const {
     index_t i = static_cast<index_t>(wanted);
@@ -22,6 +25,12 @@ struct named_row {
       i = rows;
     }
     return static_cast<Row>(i < 0 || i >= rows ? rows : i);
+  }
+  [[nodiscard]] auto lanes(const lane::batch<Row>& wanted) const {
+    const auto none = lane::splat(Row{0});
+    const auto all = lane::splat(static_cast<Row>(rows));
+    const auto i = lane::select(wanted < none, wanted + all, wanted);
+    return lane::select((i < none) | (i > all), all, i);
   }
 };
 
@@ -129,7 +138,7 @@ struct scatter_share_kernel {
   /// Columns that are worth a walk of their own.
   static constexpr index_t few_columns = 16;
   /// Columns of a row that take longer to add than to find what names the row.
-  static constexpr index_t least_columns = 4;
+  static constexpr index_t least_columns = host_rows::finds_at_once<Row> ? 1 : 4;
 
   T* out;
   Updates updates;
@@ -161,23 +170,25 @@ struct scatter_share_kernel {
     return begin_of_share(share, shares, of);
   }
 
-  // Rows [r, past_r) and columns [c, past_c). Which indices name those rows is found without a
-  // branch for each, which would be guessed wrong.
+  // Rows [r, past_r) and columns [c, past_c).
   void add(index_t r, index_t past_r, index_t c, index_t past_c) const {
     constexpr index_t some = 256;
-    index_t found[some];
-    for (index_t first = 0; first < count; first += some) {
-      const index_t last = std::min(first + some, count);
-      index_t n = 0;
-      for (index_t p = first; p < last; ++p) {
-        found[n] = p;
-        n += static_cast<index_t>(named[p]) >= r && static_cast<index_t>(named[p]) < past_r;
+    std::int32_t found[some + host_rows::spare_places];
+    const auto add_all = [&](auto columns) {
+      for (index_t first = 0; first < count; first += some) {
+        const index_t n = host_rows::places_between(found, named + first,
+                                                    std::min(some, count - first), r, past_r);
+        for (index_t k = 0; k < n; ++k) {
+          const index_t p = first + found[k];
+          T* const to = out + static_cast<index_t>(named[p]) * width + c;
+          for (index_t j = 0; j < columns; ++j) to[j] = call(add_op{}, to[j], updates(p, c + j));
+        }
       }
-      for (index_t k = 0; k < n; ++k) {
-        T* const to = out + static_cast<index_t>(named[found[k]]) * width;
-        for (index_t j = c; j < past_c; ++j) to[j] = call(add_op{}, to[j], updates(found[k], j));
-      }
-    }
+    };
+    if (past_c - c == 1)
+      add_all(std::integral_constant<index_t, 1>{});  // of which there is no loop
+    else
+      add_all(past_c - c);
   }
 };
 
