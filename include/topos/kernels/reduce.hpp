@@ -142,7 +142,7 @@ class reduce_plan {
       kernel_.short_on_host =
           host_rows::turned_rows<value_type>::of(out.where(), kernel_.rows, kernel_);
     if (kernel_type::writes_down && order.by_rows && kernel_.reduced == 1 &&
-        kernel_.columns >= short_row)
+        kernel_.columns >= short_row && kernel_.is_computed())
       kernel_.written_on_host = {out.where(), kernel_.rows, kernel_.outer, kernel_.columns,
                                  sizeof(value_type)};
     if (order.has_second_step())

@@ -78,6 +78,14 @@ struct reduction_kernel : reduction_pieces {
     whole = pieces() == 1;
   }
 
+  /// Whether short rows are worth writing down: not what is gathered as it lies in memory.
+  [[nodiscard]] bool is_computed() const {
+    if constexpr (requires(const row_type& row, value_type* to) { row.gather(to, 0, 0); })
+      return !rows.row(0).is_dense();
+    else
+      return true;
+  }
+
   /// Outputs by rows that one item computes: on a device, as many as it has warps, at least.
   KOKKOS_FUNCTION index_t together() const {
     const index_t size = reduced * columns;
