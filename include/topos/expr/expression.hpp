@@ -94,9 +94,10 @@ struct strided_rows {
   template <class T>
   void copy(T* to, row_steps there, index_t first, index_t count,
             index_t columns) const requires std::same_as<decltype(elements.address()), const T*> {
-    const T* const from = elements.address();
+    auto* const out = reinterpret_cast<word_of<T>*>(to);
+    const auto* const from = reinterpret_cast<const word_of<T>*>(elements.address());
     for_each_run(first, count, [&](index_t i, index_t at, index_t n, row_steps here) {
-      copy_rows(to + i * there.stride, there, from + at, here, n, columns);
+      copy_rows(out + i * there.stride, there, from + at, here, n, columns);
     });
   }
 
@@ -117,6 +118,10 @@ struct strided_rows {
   friend bool operator==(const strided_rows&, const strided_rows&) = default;
 
  private:
+  // As what elements are copied: not as truths, of which compilers make no lanes.
+  template <class T>
+  using word_of = std::conditional_t<std::is_same_v<T, bool>, unsigned char, T>;
+
   // Whether all rows are the same.
   [[nodiscard]] bool repeats() const {
     return std::all_of(strides, strides + leading, [](index_t s) { return s == 0; });
@@ -125,17 +130,16 @@ struct strided_rows {
   // In the memory of the block, which may have them from before.
   [[nodiscard]] auto copied(flat_block& block) const {
     using T = typename Elements::in_memory;
-    using word = std::conditional_t<std::is_same_v<T, bool>, unsigned char, T>;
-    auto* const to = block.take<word>();
-    const auto* const from = reinterpret_cast<const word*>(elements.address());
+    auto* const to = block.take<T>();
     if (!repeats()) {
-      for_each_run(block.first, block.rows, [&](index_t i, index_t at, index_t n, row_steps here) {
-        copy_rows(to + i * block.columns, {block.columns, 1}, from + at, here, n, block.columns);
-      });
+      copy(to, {block.columns, 1}, block.first, block.rows, block.columns);
     } else if (!block.again) {
-      repeat_row(to, from + base, step, block.rows, block.columns);
+      using word = word_of<T>;
+      repeat_row(reinterpret_cast<word*>(to),
+                 reinterpret_cast<const word*>(elements.address()) + base, step, block.rows,
+                 block.columns);
     }
-    return reinterpret_cast<const T*>(to);
+    return static_cast<const T*>(to);
   }
 
   // Put into the memory of the block, which may have them from before.

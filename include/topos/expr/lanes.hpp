@@ -47,7 +47,6 @@ KOKKOS_FORCEINLINE_FUNCTION T rounded(T x) {
 #include <topos/expr/detail/scalar_lanes.hpp>
 #endif
 #include <topos/expr/detail/complex_lanes.hpp>
-#include <topos/expr/detail/narrow_lanes.hpp>
 #include <topos/expr/detail/shifted_lanes.hpp>
 #include <topos/expr/detail/wide_lanes.hpp>
 

@@ -6,7 +6,7 @@
 ///     is_contiguous(),      as is_dense() and dense(), where operations need not be simple: what a
 ///     contiguous()          device asks for
 ///
-/// and, where some of what they are of is gathered (see gather.hpp), as rows of that have,
+/// and, where some of what they are of is gathered (see gather_row.hpp), as rows of that have,
 ///
 ///     bytes_gathered        of an element, in all that is gathered
 ///     gathered(j, block)    the row of elements j to j + block.columns, with that in memory of the

@@ -335,15 +335,17 @@ class map_plan {
   bool crosses_ = false;
 };
 
-/// Enqueues a map's kernel; `reads` is what its expression reads.
-template <expression E>
-void submit_map(const map_plan<E>& plan, std::vector<buffer> reads, const buffer& out,
+/// Enqueues what a plan launches, of one map or of several; `reads` is what it reads.
+template <class Plan>
+void submit_map(Plan plan, std::vector<buffer> reads, const buffer& out,
                 std::source_location where) {
   if (plan.size() == 0) return;
+  const index_t effort = plan.effort();
   queue_of(out.where(), where)
       .submit(
-          std::move(reads), {out}, plan.effort(),
-          [plan](const auto& stream) { plan.launch(stream); }, "topos::map", where);
+          std::move(reads), {out}, effort,
+          [plan = std::move(plan)](const auto& stream) { plan.launch(stream); }, "topos::map",
+          where);
 }
 
 /// Enqueues `e` into the elements of `out` that `target`, of e's shape, names.

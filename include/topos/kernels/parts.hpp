@@ -70,6 +70,7 @@ class parts_plan {
     });
   }
 
+  [[nodiscard]] index_t size() const { return rows_ * columns_; }
   [[nodiscard]] index_t effort() const {
     index_t all = 0;
     for_each_part(plans_, [&](const auto& plan) { all += plan.effort(); });
@@ -116,13 +117,8 @@ void map_parts(const Nodes& nodes, const buffer& out, index_t rows, index_t colu
   auto plans = made_of_parts(nodes, [&]<class E>(const E& node) {
     return map_plan<E>(node, out, place(node), past_caches, apart);
   });
-  parts_plan plan(std::move(plans), rows, columns, past_caches);
-  const index_t effort = plan.effort();
-  queue_of(out.where(), where)
-      .submit(
-          std::move(reads), {out}, effort,
-          [plan = std::move(plan)](const auto& stream) { plan.launch(stream); }, "topos::map",
-          where);
+  submit_map(parts_plan(std::move(plans), rows, columns, past_caches), std::move(reads), out,
+             where);
 }
 
 }  // namespace topos::detail
