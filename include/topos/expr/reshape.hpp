@@ -14,7 +14,8 @@ namespace detail {
 /// The elements of an expression by their number in row-major order.
 template <class Rows>
 struct numbered_elements {
-  using value_type = typename decltype(std::declval<const Rows&>().row(0))::value_type;
+  using row_type = decltype(std::declval<const Rows&>().row(0));
+  using value_type = typename row_type::value_type;
   Rows rows;
   index_t columns;
   bool one_row;
@@ -24,10 +25,9 @@ struct numbered_elements {
     return rows.row(o / columns)[o % columns];
   }
   template <class Count>
-    requires(lane::element<lane::made_of<value_type>>&& decltype(std::declval<const Rows&>().row(
-                 0))::width != 0)
+    requires(lane::element<lane::made_of<value_type>>&& row_type::width != 0)
   [[nodiscard]] auto lanes(index_t o, Count count) const {
-    constexpr index_t width = decltype(rows.row(0))::width;
+    constexpr index_t width = row_type::width;
     const auto at = [&](index_t i) { return (*this)(o + i); };
     if (one_row) return rows.row(0).lanes(o, count);
     if constexpr (std::is_same_v<Count, lane::all>) {
@@ -38,6 +38,14 @@ struct numbered_elements {
       return lane::generate<value_type>(
           [&](index_t i) { return i < count ? at(i) : value_type{}; });
     }
+  }
+
+  /// Those of one row that cost less together.
+  [[nodiscard]] index_t partner() const requires(row_type::has_pairs) {
+    return one_row && rows.row(0).is_dense() ? rows.row(0).dense().partner() : 0;
+  }
+  [[nodiscard]] auto paired() const requires(row_type::has_pairs) {
+    return rows.row(0).dense().paired(partner());
   }
 };
 
@@ -122,5 +130,18 @@ template <operand X, std::integral I>
                            std::source_location where = std::source_location::current()) {
   return reshape(x, shape<1>{static_cast<index_t>(extent)}, where);
 }
+
+namespace detail {
+
+/// The elements of an operand along one axis.
+template <operand X>
+[[nodiscard]] auto flattened(const X& x) {
+  if constexpr (node_t<X>::rank == 1)
+    return as_node(x);
+  else
+    return reshape(x, shape<1>{-1});
+}
+
+}  // namespace detail
 
 }  // namespace topos

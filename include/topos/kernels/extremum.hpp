@@ -5,8 +5,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <topos/kernels/detail/column_reducer.hpp>
+#include <topos/kernels/detail/column_extrema.hpp>
 #include <topos/kernels/detail/first_of_two.hpp>
+#include <topos/kernels/detail/paired_runs.hpp>
 #include <topos/kernels/detail/reduction_pieces.hpp>
 #include <topos/kernels/detail/turned_rows.hpp>
 #include <topos/kernels/map.hpp>
@@ -21,6 +22,8 @@ struct extremum_kernel : reduction_pieces {
   using value_type = typename row_type::value_type;
   using found = numbered<value_type>;
   static constexpr bool is_quick = row_type::is_quick;
+  using drawn = host_rows::drawn_row<row_type>;
+  using drawn_type = typename drawn::type;
 
   /// Rows that a piece compares.
   static constexpr index_t rows_compared = 512;
@@ -29,6 +32,7 @@ struct extremum_kernel : reduction_pieces {
   Rows rows;
   found* partials = nullptr;  // where the results of pieces go; unused where pieces are whole
   short_rows short_on_host;   // that are compared with each other, or turned; none elsewhere
+  host_rows::paired_runs paired_on_host;  // of all rows as one; none elsewhere
 
   extremum_kernel(const reduction_pieces& groups, const Target& to, const Rows& from)
       : reduction_pieces(groups), target(to), rows(from) {}
@@ -48,15 +52,21 @@ struct extremum_kernel : reduction_pieces {
   }
   [[nodiscard]] index_t count() const {
     if (!by_rows) return count_down();
+    if (paired_on_host.any()) return paired_on_host.count();
     return outer * pieces() / together() + (outer * pieces() % together() != 0 ? 1 : 0);
   }
   [[nodiscard]] index_t cost() const {
+    if (paired_on_host.any()) return paired_on_host.cost();
     return std::min(piece_rows, reduced) * std::min(piece_columns, columns) *
            (by_rows ? std::min(together(), outer) : 1);
   }
 
+  TOPOS_HOST_BRANCH
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team& team, index_t i) const {
+    if constexpr (Team::on_host && pairing_row<drawn_type>) {
+      if (paired_on_host.any()) return take_runs(i);
+    }
     if (!by_rows) {
       down_columns(team, i);
     } else if (pieces() > 1) {
@@ -83,6 +93,23 @@ struct extremum_kernel : reduction_pieces {
   }
 
  private:
+  // On the host: those of item i, which are several outputs or pieces of one.
+  void take_runs(index_t i) const {
+    const auto row = rows.row(0);
+    const auto take = [&](index_t first, const auto* values, index_t size) {
+      for (index_t j = 0; j < size; j += columns) {
+        found best =
+            host_rows::find_first<Before>(drawn::in(values), j, std::min(j + columns, size));
+        best.number += first % columns - j;
+        if (pieces() == 1)
+          write((first + j) / columns, best);
+        else
+          partials[paired_on_host.number_of(first)] = best;
+      }
+    };
+    paired_on_host.compute(drawn::of(row), i, take);
+  }
+
   TOPOS_HOST_BRANCH
   template <class Team>
   KOKKOS_FUNCTION void whole_outputs(const Team& team, index_t first, index_t last) const {
@@ -106,7 +133,8 @@ struct extremum_kernel : reduction_pieces {
   // Of short rows on the host, by columns.
   void turned_outputs(index_t first, index_t last) const {
     short_on_host.for_each_block(first, last, [this](flat_block& block) {
-      const host_columns best(host_rows::turned_rows<value_type>(rows, block), columns, block.rows);
+      const host_rows::column_extrema<Before, value_type> best(
+          host_rows::turned_rows<value_type>(rows, block), columns, block.rows);
       host_rows::put_outputs(target, block, [&](index_t r) { return best[r].number; });
     });
   }
@@ -119,9 +147,7 @@ struct extremum_kernel : reduction_pieces {
       const index_t first = output * reduced;
       found best{};
       for (index_t n = of.r; n < of.past_r; ++n) {
-        const auto row = rows.row(first + n);
-        found here = row.is_dense() ? host_rows::find_first<Before>(row.dense(), of.c, of.past_c)
-                                    : host_rows::find_first<Before>(row, of.c, of.past_c);
+        found here = find_in(rows.row(first + n), of.c, of.past_c);
         here.number += n * columns;
         best = n == of.r ? here : first_of_two<Before>{}(best, here);
       }
@@ -148,6 +174,20 @@ struct extremum_kernel : reduction_pieces {
     }
   }
 
+  // Of a row on the host, which is computed once.
+  static found find_in(const row_type& row, index_t c, index_t past) {
+    if constexpr (is_quick) {
+      return row.is_dense() ? host_rows::find_first<Before>(row.dense(), c, past)
+                            : host_rows::find_first<Before>(row, c, past);
+    } else {
+      typename drawn_type::value_type values[map_chunk];
+      host_rows::assign(values, 1, drawn::of(row), c, past);
+      found best = host_rows::find_first<Before>(drawn::in(values), 0, past - c);
+      best.number += c;
+      return best;
+    }
+  }
+
   // The values of a piece on a device, one after the other, with their numbers.
   struct piece_values {
     const Rows& rows;
@@ -164,63 +204,6 @@ struct extremum_kernel : reduction_pieces {
     return {rows, output * reduced, columns, places(piece_of(p))};
   }
 
-  // What is found down the columns of a piece, or of turned rows, on the host.
-  class host_columns {
-   public:
-    host_columns(const extremum_kernel& kernel, const down& at) : of_(at.of) {
-      std::fill_n(numbers_, of_.past_c - of_.c, 0);
-      const auto row_of = [&](index_t n) { return kernel.row_of(at.group, n, at.t); };
-      host_rows::assign(best_, 1, kernel.rows.row(row_of(of_.r)), of_.c, of_.past_c);
-      if (kernel.short_on_host.any() && kernel.inner == 1) {
-        compare_short(kernel, row_of(0));
-        return;
-      }
-      value_type values[columns_of_piece];
-      for (index_t n = of_.r + 1; n < of_.past_r; ++n) {
-        host_rows::assign(values, 1, kernel.rows.row(row_of(n)), of_.c, of_.past_c);
-        compare(values, n);
-      }
-    }
-
-    host_columns(const host_rows::turned_rows<value_type>& turned, index_t rows, index_t columns)
-        : of_{0, rows, 0, columns} {
-      std::fill_n(numbers_, columns, 0);
-      std::copy_n(turned.at(0), columns, best_);
-      for (index_t n = 1; n < rows; ++n) compare(turned.at(n), n);
-    }
-
-    [[nodiscard]] found operator[](index_t j) const {
-      return {best_[j - of_.c], of_.r + numbers_[j - of_.c]};
-    }
-
-   private:
-    void compare_short(const extremum_kernel& kernel, index_t group) {
-      const auto compare_block = [&](const auto& row, flat_block& block) {
-        auto* const all = block.take<value_type>();
-        host_rows::assign(all, 1, row, 0, block.size());
-        for (index_t i = 0; i < block.rows; ++i)
-          compare(all + i * block.columns, block.first - group + i);
-      };
-      kernel.short_on_host.for_each(kernel.rows, group + of_.r + 1, group + of_.past_r,
-                                    compare_block);
-    }
-
-    void compare(const value_type* with, index_t n) {
-      const auto number = static_cast<std::int32_t>(n - of_.r);
-      const index_t count = of_.past_c - of_.c;
-      TOPOS_INDEPENDENT_STEPS
-      for (index_t j = 0; j < count; ++j) {
-        const bool better = Before{}(with[j], best_[j]);
-        best_[j] = better ? with[j] : best_[j];
-        numbers_[j] = better ? number : numbers_[j];
-      }
-    }
-
-    range of_;
-    value_type best_[columns_of_piece];
-    std::int32_t numbers_[columns_of_piece];
-  };
-
   TOPOS_HOST_BRANCH
   template <class Team>
   KOKKOS_FUNCTION void down_columns(const Team& team, index_t i) const {
@@ -236,7 +219,7 @@ struct extremum_kernel : reduction_pieces {
       }
     };
     if constexpr (Team::on_host) {
-      const host_columns best(*this, at);
+      const host_rows::column_extrema<Before, value_type> best(*this, at);
       for (index_t j = of.c; j < of.past_c; ++j) put(j, best[j]);
     } else {
       const index_t first = row_of(at.group, 0, at.t);
@@ -365,7 +348,12 @@ class extremum_plan {
                 rows_of(target_elements<std::int64_t>{static_cast<std::int64_t*>(out.data())},
                         target, w),
                 v.rows(w)) {
-    if (size_ != 0) kernel_.cut(out.where() != cpu());
+    if (size_ != 0) {
+      kernel_.cut(out.where() != cpu());
+      if constexpr (pairing_row<typename kernel_type::drawn_type>) {
+        if (out.where() == cpu()) host_rows::pair_rows(kernel_, v, size_);
+      }
+    }
     if (!order.by_rows)
       kernel_.short_on_host = {out.where(), kernel_.rows, kernel_.reduced, kernel_.columns,
                                sizeof(value_type)};

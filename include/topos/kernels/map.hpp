@@ -184,15 +184,10 @@ struct pair_kernel {
   KOKKOS_FUNCTION void operator()(const Team& team, index_t i) const {
     const index_t first = i * chunk();
     const index_t last = first + chunk() < columns() ? first + chunk() : columns();
-    // Where the partners end of those in [first, last); neighbours' are among them.
-    const index_t past = neighbours ? 0 : last + distance < size ? last + distance : size;
     if constexpr (Team::on_host) {
-      const auto row = rows.row(0).dense();
-      const index_t done =
-          host_rows::assign_pairs(out + first, row, first, neighbours ? last : past - distance,
-                                  distance, neighbours, past_caches);
-      assign_rest(row, done, last);
-      assign_rest(row, done + distance, past);
+      T* const to = out + first;
+      host_rows::assign_paired(to, to + distance, rows.row(0).dense(), first, last, size, distance,
+                               past_caches);
       if (past_caches) fence();
     } else if (neighbours) {
       assign(team, out + first, rows.row(0), first, last);
@@ -205,13 +200,6 @@ struct pair_kernel {
       }
       team.barrier();
     }
-  }
-
- private:
-  template <class Row>
-  void assign_rest(const Row& row, index_t first, index_t last) const {
-    if (first >= last) return;
-    host_rows::assign_dense_row(out + first, row, first, last, past_caches);
   }
 };
 
@@ -272,7 +260,7 @@ class map_plan {
             size(),
             distance(),
             kernel_.past_caches,
-            has_neighbours()};
+            host_rows::are_neighbours<row>(distance())};
         stream.for_each("topos::map", pairs.count(), pairs.cost(), 0, pairs);
         return;
       }
@@ -323,37 +311,32 @@ class map_plan {
     }
   }
 
-  // Whether those lie side by side: the batches from one place end where the other's begin.
-  [[nodiscard]] bool has_neighbours() const {
-    using row = decltype(kernel_.rows.row(0));
-    return distance() == lane::pair_batches * row::width;
-  }
-
   map_kernel<target_rows, decltype(std::declval<const E&>().rows(std::declval<walk<rank>>()))>
       kernel_;
   bool dense_;
   bool crosses_ = false;
 };
 
-/// Enqueues what a plan launches, of one map or of several; `reads` is what it reads.
+/// Enqueues what a plan launches, of one map or of several; `reads` is what it reads, `name` the
+/// operation.
 template <class Plan>
-void submit_map(Plan plan, std::vector<buffer> reads, const buffer& out,
-                std::source_location where) {
+void submit_map(Plan plan, std::vector<buffer> reads, const buffer& out, std::source_location where,
+                const char* name = "topos::map") {
   if (plan.size() == 0) return;
   const index_t effort = plan.effort();
   queue_of(out.where(), where)
       .submit(
           std::move(reads), {out}, effort,
-          [plan = std::move(plan)](const auto& stream) { plan.launch(stream); }, "topos::map",
-          where);
+          [plan = std::move(plan)](const auto& stream) { plan.launch(stream); }, name, where);
 }
 
 /// Enqueues `e` into the elements of `out` that `target`, of e's shape, names.
 template <expression E>
-void map(const E& e, const buffer& out, const layout<E::rank>& target, std::source_location where) {
+void map(const E& e, const buffer& out, const layout<E::rank>& target, std::source_location where,
+         const char* name = "topos::map") {
   std::vector<buffer> reads = memory_read_by(e);
   const map_plan<E> plan(e, reads, out, target);
-  submit_map(plan, std::move(reads), out, where);
+  submit_map(plan, std::move(reads), out, where, name);
 }
 
 /// The memory that a team of a kernel needs.

@@ -66,6 +66,7 @@ class parts_plan {
         columns_(columns),
         chunk_(past_caches ? streamed_chunk : map_chunk) {
     for_each_part(plans_, [this](const auto& plan) {
+      ++parts_;
       together_ = together_ && plan.joins() && !plan.crosses() && plan.kernel().falls_into(rows_);
     });
   }
@@ -81,7 +82,7 @@ class parts_plan {
   void launch(const Stream& stream) const {
     if constexpr (std::is_same_v<typename Stream::backend, backend::host>) {
       if (together_) {
-        const index_t some = std::max<index_t>(1, chunk_ / columns_);
+        const index_t some = rows_of_item();
         return stream.for_each("topos::map", (rows_ + some - 1) / some, some * columns_, 0,
                                parts_kernel<Plans>{plans_, rows_, some});
       }
@@ -92,10 +93,20 @@ class parts_plan {
   }
 
  private:
+  // Rows of an item: a chunk, or so many that it takes longer to write a part's elements than to
+  // come to that part, while there are items for all threads.
+  [[nodiscard]] index_t rows_of_item() const {
+    constexpr index_t elements_of_part = 64;
+    const index_t worth = elements_of_part * parts_ / columns_;
+    const index_t shared = rows_ / (2 * backend::host::threads());
+    return std::max({index_t{1}, chunk_ / columns_, std::min(worth, shared)});
+  }
+
   Plans plans_;
   index_t rows_;
   index_t columns_;
   index_t chunk_;
+  index_t parts_ = 0;
   bool together_ = true;  // whether one kernel computes all of them
 };
 
@@ -113,7 +124,11 @@ void map_parts(const Nodes& nodes, const buffer& out, index_t rows, index_t colu
     });
   }
   std::vector<buffer> reads;
-  for_each_part(nodes, [&](const auto& node) { node.collect(reads); });
+  for_each_part(nodes, [&](const auto& node) {
+    const std::vector<buffer> of_part = memory_read_by(node);
+    reads.insert(reads.end(), of_part.begin(), of_part.end());
+  });
+  take_once(reads);
   auto plans = made_of_parts(nodes, [&]<class E>(const E& node) {
     return map_plan<E>(node, out, place(node), past_caches, apart);
   });

@@ -155,6 +155,22 @@ template <class Op, class Row>
   return static_cast<T>(result);
 }
 
+// Of integers that are made of lanes of another type: of some of those at a time.
+template <class Op, class Row>
+[[gnu::noinline]] auto reduce_drawn(const Op& op, const Row& row, index_t first, index_t last) {
+  using drawn = drawn_row<Row>;
+  constexpr index_t most = 2048;
+  typename drawn::type::value_type values[most];
+  typename Row::value_type result{};
+  for (index_t j = first; j < last; j += most) {
+    const index_t count = std::min(most, last - j);
+    assign(values, 1, drawn::of(row), j, j + count);
+    const auto here = reduce_integers(op, drawn::in(values), 0, count);
+    result = j == first ? here : op(result, here);
+  }
+  return result;
+}
+
 template <class Op, class Row>
 constexpr bool reduces_lanes() {
   // Of sixteen-bit floats only what needs no rounding.
@@ -179,7 +195,9 @@ template <class Op, class Row>
 inline typename Row::value_type reduce_rest(const Op& op, const Row& row, index_t first,
                                             index_t last) {
   constexpr bool by_lanes = reduces_lanes<Op, Row>();
-  if constexpr (!by_lanes && std::is_integral_v<typename Row::value_type>)
+  if constexpr (makes_integers<Row>)
+    return reduce_drawn(op, row, first, last);
+  else if constexpr (!by_lanes && std::is_integral_v<typename Row::value_type>)
     return reduce_integers(op, row, first, last);
   constexpr index_t straight = links * chains * (by_lanes ? Row::width : 1);
   if (last - first > straight) {

@@ -9,25 +9,13 @@
 
 namespace topos {
 
-namespace detail {
-
-/// The elements of an operand along one axis.
-template <operand X>
-[[nodiscard]] auto flat(const X& x) {
-  if constexpr (node_t<X>::rank == 1)
-    return as_node(x);
-  else
-    return reshape(as_node(x), shape<1>{-1});
-}
-
-}  // namespace detail
-
 /// All products of an element of a and one of b, each taken in row-major order, as an expression of
 /// two axes. Throws `device_mismatch`.
 template <operand A, operand B>
 [[nodiscard]] auto outer(const A& a, const B& b,
                          std::source_location where = std::source_location::current()) {
-  return multiply(expand_dims(detail::flat(a), 1), expand_dims(detail::flat(b), 0), where);
+  return multiply(expand_dims(detail::flattened(a), 1), expand_dims(detail::flattened(b), 0),
+                  where);
 }
 
 }  // namespace topos

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <source_location>
 #include <topos/device/device.hpp>
@@ -256,6 +257,13 @@ class buffer::holds {
 /// Adds a buffer to others, if it is not among them.
 inline void add_buffer(std::vector<buffer>& all, const buffer& b) {
   if (std::find(all.begin(), all.end(), b) == all.end()) all.push_back(b);
+}
+
+/// Leaves each buffer of many there once, in another order.
+inline void take_once(std::vector<buffer>& all) {
+  std::sort(all.begin(), all.end(),
+            [](const buffer& a, const buffer& b) { return std::less<>{}(a.data(), b.data()); });
+  all.erase(std::unique(all.begin(), all.end()), all.end());
 }
 
 }  // namespace topos

@@ -31,7 +31,7 @@ template <operand X>
 [[nodiscard]] auto roll(const X& x, index_t places,
                         std::source_location where = std::source_location::current()) {
   const shape<detail::node_t<X>::rank> extents = detail::as_node(x).shape();
-  return roll(reshape(x, shape<1>{-1}, where), places, 0, where).reshape(extents, where);
+  return roll(detail::flattened(x), places, 0, where).reshape(extents, where);
 }
 
 }  // namespace topos

@@ -51,22 +51,15 @@ void submit_column_scan(const V& v, const layout<V::rank>& target, const tensor<
                 where);
 }
 
-// Computed in the type of `neutral`, which changes nothing that it is combined with.
-template <class To, class Op, operand X, class Wide>
-[[nodiscard]] tensor<To, node_t<X>::rank> scanned(const char* name, const X& x, index_t axis,
-                                                  const Op& op, Wide neutral,
-                                                  std::source_location where) {
-  constexpr std::size_t rank = node_t<X>::rank;
-  static_assert(rank > 0, "topos: a scan is taken along an axis");
-  static_assert(!std::is_base_of_v<of_reals, Op> || !is_complex<Wide>,
-                "topos: complex numbers have no order");
-  const auto e = convert<Wide>(as_node(x));
+// An expression scanned along an axis into y.
+template <class To, class Op, expression E>
+void submit_scan(const char* name, const E& e, std::size_t along, const Op& op,
+                 typename E::value_type neutral, const tensor<To, E::rank>& y,
+                 std::source_location where) {
+  constexpr std::size_t rank = E::rank;
   axis_set<rank> set{};
-  const std::size_t along = checked_axis(name, axis, rank, where);
   set[along] = true;
   const shape<rank> extents = e.shape();
-  tensor<To, rank> y(extents, e.device().value_or(default_device::current()), where);
-  if (y.size() == 0) return y;
   std::vector<buffer> reads = memory_read_by(e);
   const layout<rank> dense = layout<rank>::dense(extents);
   const reduction_order<rank> order(e, set);
@@ -83,12 +76,47 @@ template <class To, class Op, operand X, class Wide>
     w.go_down(totals, panel_of(w.columns()));
     if (w.columns() >= fewest_columns) {
       submit_column_scan(v, target, y, order, w, op, std::move(reads), name, where);
-      return y;
+      return;
     }
   }
   const permute_view<rank> last = with_last<rank>(along);
   submit_row_scan(e.viewed(extents, last), last(dense), y, op, neutral, std::move(reads), name,
                   where);
+}
+
+// Whether the CPU takes less time to write an expression down and scan that: where some elements
+// cost less together, or long rows are computed once for their totals and once more.
+template <expression E>
+[[nodiscard]] bool is_written_down(const E& e, std::size_t along, const device& d) {
+  using row = decltype(e.rows(walk<E::rank>{}).row(0));
+  if (host_rows::drawn_row<row>::type::is_quick || d != cpu()) return false;
+  const index_t size = size_of_shape(e.shape());
+  const index_t columns = e.shape()[along];
+  return size > map_chunk &&
+         (pairing_row<row> || (columns > map_chunk && size / columns < host_rows::many_rows));
+}
+
+// Computed in the type of `neutral`, which changes nothing that it is combined with.
+template <class To, class Op, operand X, class Wide>
+[[nodiscard]] tensor<To, node_t<X>::rank> scanned(const char* name, const X& x, index_t axis,
+                                                  const Op& op, Wide neutral,
+                                                  std::source_location where) {
+  constexpr std::size_t rank = node_t<X>::rank;
+  static_assert(rank > 0, "topos: a scan is taken along an axis");
+  static_assert(!std::is_base_of_v<of_reals, Op> || !is_complex<Wide>,
+                "topos: complex numbers have no order");
+  const auto e = convert<Wide>(as_node(x));
+  const std::size_t along = checked_axis(name, axis, rank, where);
+  tensor<To, rank> y(e.shape(), e.device().value_or(default_device::current()), where);
+  if (y.size() == 0) return y;
+  if constexpr (std::same_as<To, Wide>) {
+    if (is_written_down(e, along, y.device())) {
+      map(e, y.memory(), layout<rank>::dense(y.shape()), where, name);
+      submit_scan(name, y.node(), along, op, neutral, y, where);
+      return y;
+    }
+  }
+  submit_scan(name, e, along, op, neutral, y, where);
   return y;
 }
 
@@ -119,7 +147,7 @@ inline constexpr T most_of = std::numeric_limits<T>::has_infinity
   template <operand X>                                                                    \
   [[nodiscard]] auto name(const X& x,                                                     \
                           std::source_location where = std::source_location::current()) { \
-    return name(reshape(x, shape<1>{-1}, where), 0, where);                               \
+    return name(detail::flattened(x), 0, where);                                          \
   }
 
 /// The running sum along an axis, without one of all elements in row-major order, as a tensor of

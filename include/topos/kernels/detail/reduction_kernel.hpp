@@ -8,6 +8,7 @@
 #include <topos/kernels/detail/column_reducer.hpp>
 #include <topos/kernels/detail/joint_reduction.hpp>
 #include <topos/kernels/detail/narrow_reducer.hpp>
+#include <topos/kernels/detail/paired_runs.hpp>
 #include <topos/kernels/detail/reduction_pieces.hpp>
 #include <topos/kernels/detail/rows_together.hpp>
 #include <topos/kernels/detail/turned_rows.hpp>
@@ -34,7 +35,10 @@ struct reduction_kernel : reduction_pieces {
   static constexpr bool is_quick = row_type::is_quick;
   /// Whether short rows take longer to compute than to be written down: so, each is a part of one
   /// long row, of which no lanes are computed in vain. Their order, and the bits, are the same.
-  static constexpr bool writes_down = !is_quick && host_rows::reduces_lanes<Op, row_type>();
+  static constexpr bool writes_down = !is_quick && (host_rows::reduces_lanes<Op, row_type>() ||
+                                                    host_rows::makes_integers<row_type>);
+  using drawn = host_rows::drawn_row<row_type>;
+  using drawn_type = typename drawn::type;
 
   Target target;        // of the walk before any pieces
   index_t target_rows;  // rows of a group there
@@ -46,6 +50,7 @@ struct reduction_kernel : reduction_pieces {
   value_type* partials = nullptr;  // where the results of pieces go; unused where they are final
   short_rows short_on_host;        // that are combined with each other, or turned; none elsewhere
   short_rows written_on_host;      // that are written down before; none elsewhere
+  host_rows::paired_runs paired_on_host;  // of all rows as one; none elsewhere
 
   reduction_kernel(const reduction_pieces& groups, const Target& to, index_t rows_of_group,
                    const Rows& from, const Op& combine, const Finish& last)
@@ -95,15 +100,21 @@ struct reduction_kernel : reduction_pieces {
   }
   [[nodiscard]] index_t count() const {
     if (!by_rows) return count_down();
+    if (paired_on_host.any()) return paired_on_host.count();
     return pieces() > 1 ? outer * pieces() : (outer + together() - 1) / together();
   }
   [[nodiscard]] index_t cost() const {
+    if (paired_on_host.any()) return paired_on_host.cost();
     const index_t piece = std::min(piece_rows, reduced) * std::min(piece_columns, columns);
     return by_rows && pieces() == 1 ? std::min(together(), outer) * piece : piece;
   }
 
+  TOPOS_HOST_BRANCH
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team& team, index_t i) const {
+    if constexpr (Team::on_host && pairing_row<drawn_type>) {
+      if (paired_on_host.any()) return take_runs(i);
+    }
     if (!by_rows) {
       down_columns(team, i);
     } else if (!whole) {
@@ -131,6 +142,9 @@ struct reduction_kernel : reduction_pieces {
   TOPOS_HOST_BRANCH
   template <class Team, class... Others>
   KOKKOS_FUNCTION void run_with(const Team& team, index_t i, const Others&... others) const {
+    if constexpr (Team::on_host && pairing_row<drawn_type>) {
+      if (paired_on_host.any()) return take_runs(i, others...);
+    }
     if (!whole) {
       const auto at = piece_number(i);
       const auto all = joint_piece(team, at.output, at.piece, others...);
@@ -155,12 +169,37 @@ struct reduction_kernel : reduction_pieces {
     }
   }
 
+  /// On the host: combines the elements of a run, which are several outputs or a piece of one.
+  void take_run(index_t first, const typename drawn_type::value_type* values, index_t size) const {
+    const auto combine = [&](index_t j, index_t count) {
+      if constexpr (host_rows::makes_integers<row_type>)
+        return host_rows::reduce(op, drawn::in(values), j, j + count);
+      else
+        return host_rows::reduce_values(op, values + j, count);
+    };
+    if (!whole) {
+      partials[paired_on_host.number_of(first)] = combine(0, size);
+      return;
+    }
+    for (index_t j = 0; j < size; j += columns) write((first + j) / columns, combine(j, columns));
+  }
+
   /// Writes what output o is combined to.
   KOKKOS_FUNCTION void write(index_t o, const value_type& value) const {
     target.elements.data[target.start(o * target_rows)] = finish(value);
   }
 
  private:
+  // Those of item i, for this kernel and others that share its elements.
+  template <class... Others>
+  void take_runs(index_t i, const Others&... others) const {
+    const auto row = rows.row(0);
+    paired_on_host.compute(drawn::of(row), i, [&](index_t first, const auto* values, index_t size) {
+      take_run(first, values, size);
+      (others.take_run(first, values, size), ...);
+    });
+  }
+
   TOPOS_HOST_BRANCH
   template <class Team>
   KOKKOS_FUNCTION void whole_outputs(const Team& team, index_t first, index_t last) const {

@@ -62,6 +62,35 @@ template <class To, class Row>
 inline constexpr bool converts_lanes<converted_row<To, Row>> =
     Row::width > 1 && (!compiles_to_lanes<Row> || lane::narrows<typename Row::value_type, To>);
 
+// Whether a row converts lanes of another type to integers, of which it has none.
+template <class Row>
+inline constexpr bool makes_integers = false;
+template <class To, class Row>
+inline constexpr bool makes_integers<converted_row<To, Row>> =
+    std::is_integral_v<To> && (converts_lanes<converted_row<To, Row>> ||
+                               (Row::width > 1 && std::is_same_v<typename Row::value_type, bool>));
+
+/// What is written down of a row that is to be combined: the row itself,
+template <class Row, bool Converts = makes_integers<Row>>
+struct drawn_row {
+  using type = Row;
+  static const Row& of(const Row& row) { return row; }
+  static memory_row<typename Row::value_type> in(const typename Row::value_type* values) {
+    return {{values}};
+  }
+};
+/// or what it makes integers of.
+template <class To, class Row>
+struct drawn_row<converted_row<To, Row>, true> {
+  using type = Row;
+  static const Row& of(const converted_row<To, Row>& row) {
+    return static_cast<const part<0, Row>&>(row).value;
+  }
+  static auto in(const typename Row::value_type* values) {
+    return make_row(convert_op<To>{}, memory_row<typename Row::value_type>{{values}});
+  }
+};
+
 template <class T, class Row>
 [[gnu::noinline]] void assign_dense(T* out, const Row& given, index_t first, index_t last);
 
@@ -206,31 +235,50 @@ void assign_row(T* to, index_t step, const Row& row, index_t c, index_t past_c, 
     assign(to, step, row, c, past_c);
 }
 
-/// Pairs of whole batches from columns [first, last) and the same `distance` further on, or of
-/// [first, last) alone where those are neighbours; past the caches where that is wanted and can be:
-/// a fence has to follow. Says where the others begin.
+/// Whether elements that cost less together lie side by side: the batches from one place end where
+/// the other's begin.
+template <class Row>
+[[nodiscard]] constexpr bool are_neighbours(index_t distance) {
+  return distance == lane::pair_batches * Row::width;
+}
+
+// Pairs of whole batches; says where the others begin.
 template <class T, class Row>
-[[gnu::noinline]] index_t assign_pairs(T* out, const Row& row, index_t first, index_t last,
-                                       index_t distance, bool neighbours, bool past_caches) {
+[[gnu::noinline]] index_t assign_pairs(T* out, T* partners, const Row& row, index_t first,
+                                       index_t last, index_t distance, bool past_caches) {
   constexpr int batches = lane::pair_batches;
   constexpr index_t length = batches * Row::width;
-  const index_t step = neighbours ? 2 * length : length;
+  const index_t step = are_neighbours<Row>(distance) ? 2 * length : length;
   const auto pairs = row.paired(distance);
-  past_caches = past_caches && can_stream(out) && can_stream(out + distance);
+  past_caches = past_caches && can_stream(out) && can_stream(partners);
   last = std::min(last, pairs.end());
   index_t j = first;
   for (; j + step <= last; j += step) {
     const auto both = pairs(j);
-    T* const to = out + (j - first);
     for (int b = 0; b < 2 * batches; ++b) {
-      T* const at = b < batches ? to + b * Row::width : to + distance + (b - batches) * Row::width;
+      T* const to = b < batches ? out + b * Row::width : partners + (b - batches) * Row::width;
       if (past_caches)
-        stream(at, both.at[b]);
+        stream(to + (j - first), both.at[b]);
       else
-        lane::store(at, both.at[b]);
+        lane::store(to + (j - first), both.at[b]);
     }
   }
   return j;
+}
+
+/// Elements [first, last) of a dense row of `size`, and to `partners` those `distance` further on,
+/// which are among the others where they are neighbours; past the caches where that is wanted and
+/// can be: a fence has to follow.
+template <class T, class Row>
+void assign_paired(T* out, T* partners, const Row& row, index_t first, index_t last, index_t size,
+                   index_t distance, bool past_caches) {
+  const bool apart = !are_neighbours<Row>(distance);
+  const index_t past = apart ? std::min(last + distance, size) : 0;
+  const index_t done = assign_pairs(out, partners, row, first, apart ? past - distance : last,
+                                    distance, past_caches);
+  if (done < last) assign_dense_row(out + (done - first), row, done, last, past_caches);
+  if (done + distance < past)
+    assign_dense_row(partners + (done - first), row, done + distance, past, past_caches);
 }
 
 }  // namespace host_rows
