@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -17,6 +18,8 @@
 #include <thread>
 #include <topos/executor.hpp>
 #include <vector>
+
+#include "gate.hpp"
 
 namespace deployment_test {
 
@@ -364,6 +367,45 @@ TEST_F(deployment, tells_an_endpoint_that_nobody_wants_its_results) {
   while (!patient::running) std::this_thread::yield();
   EXPECT_TRUE(f.cancel());
   EXPECT_TRUE(dep.drain());
+}
+
+// Writes down whose batches come, behind a gate.
+struct diary {
+  diary(topos::device /*place*/, gate& first, std::string& written)
+      : first(&first), written(&written) {}
+  std::vector<int> posted(std::span<const int> batch) { return write('p', batch); }
+  std::vector<int> submitted(std::span<const int> batch) { return write('s', batch); }
+  static std::size_t cost(const int& /*item*/) { return 500; }
+
+ private:
+  std::vector<int> write(char who, std::span<const int> batch) {
+    first->pass();
+    written->push_back(who);
+    return {batch.begin(), batch.end()};
+  }
+  gate* first;
+  std::string* written;
+};
+
+TEST_F(deployment, shares_its_replicas_by_what_requests_and_submissions_cost) {
+  gate hold;
+  std::string written;
+  topos::deployment<diary, topos::endpoint<"/post", &diary::posted, &diary::cost>,
+                    topos::endpoint<"/submit", &diary::submitted, &diary::cost>>
+      dep({.max_batch_size = 2}, [&](topos::device d) { return diary(d, hold, written); });
+  const std::vector<int> items(16);
+  std::vector<topos::future<int>> futures;
+  auto results = dep.requests<"/post">(items, {.request_size = 2});
+  hold.await(1);
+  for (int i = 0; i < 16; ++i) futures.push_back(dep.submit<"/submit">(i));
+
+  hold.open();
+  for (auto& request : results) request.get();
+  for (auto& f : futures) f.get();
+
+  const auto submitted = std::count(written.begin(), written.begin() + 8, 's');
+  EXPECT_GE(submitted, 3) << written;
+  EXPECT_LE(submitted, 5) << written;
 }
 
 }  // namespace deployment_test

@@ -5,11 +5,15 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
+#include <cstddef>
 #include <span>
 #include <stop_token>
 #include <thread>
 #include <topos/executor/batcher.hpp>
 #include <vector>
+
+#include "gate.hpp"
 
 namespace full_queue_test {
 
@@ -87,6 +91,52 @@ TEST(full_queue, sheds_for_a_request_that_waits_too) {
   served = true;
 
   EXPECT_EQ(results, (std::vector<int>{2, 4, 6, 8}));
+}
+
+// For others that there is no room for.
+TEST(full_queue, closes_a_batch) {
+  topos::manual_time time;  // which never comes to the delay
+  topos::batcher<int, int> b(twice, {.max_batch_size = 8,
+                                     .max_delay = std::chrono::hours(1),
+                                     .queue_capacity = 4,
+                                     .time = &time});
+  std::vector<topos::future<int>> futures;
+  for (int i = 0; i < 12; ++i) futures.push_back(b.submit(i));
+  for (int i = 0; i < 12; ++i) EXPECT_EQ(futures[static_cast<std::size_t>(i)].get(), 2 * i);
+}
+
+TEST(full_queue, closes_a_batch_that_leaves_no_bytes) {
+  topos::manual_time time;
+  topos::batcher<std::vector<char>, std::size_t> b(
+      [](std::span<const std::vector<char>> batch) {
+        std::vector<std::size_t> results;
+        for (const auto& item : batch) results.push_back(item.size());
+        return results;
+      },
+      {.max_delay = std::chrono::hours(1),
+       .queue_bytes = 1000,
+       .full = topos::when_full::fail,
+       .time = &time});
+  auto first = b.submit(std::vector<char>(900));
+  EXPECT_THROW(b.submit(std::vector<char>(800)).get(), topos::rejected);
+  EXPECT_EQ(first.get(), 900U);
+}
+
+TEST(full_queue, of_a_stream_has_room_for_submissions) {
+  gate hold;
+  topos::batcher<int, int> b(behind(hold, twice),
+                             {.queue_capacity = 4, .full = topos::when_full::fail});
+  const std::vector<int> items(12);
+  std::jthread stream([&] {
+    for (const int result : b.map(items, {.request_size = 4})) EXPECT_EQ(result, 0);
+  });
+  hold.await(1);
+  while (b.stats().pending() < 8) std::this_thread::yield();  // one request runs, one waits
+
+  auto alone = b.submit(5);
+
+  hold.open();
+  EXPECT_EQ(alone.get(), 10);
 }
 
 // It has a member of a tensor's, and not the others.

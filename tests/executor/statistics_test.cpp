@@ -67,6 +67,16 @@ TEST(latencies, have_quantiles_of_any_number) {
     EXPECT_EQ(one.quantile(share).count(), 7) << share;
 }
 
+// The smallest that at least that share does not exceed.
+TEST(latencies, have_quantiles_of_the_nearest_rank) {
+  topos::latencies some;
+  for (const int n : {1, 2, 3, 4, 5, 6, 7, 0, 0, 0}) some.add(std::chrono::nanoseconds(n));
+  EXPECT_EQ(some.quantile(0.3).count(), 0);
+  EXPECT_EQ(some.quantile(0.31).count(), 1);
+  EXPECT_EQ(some.quantile(0.7).count(), 4);
+  EXPECT_EQ(some.quantile(0.99).count(), 7);
+}
+
 TEST(latencies, have_a_sum_and_a_mean) {
   topos::latencies some;
   EXPECT_EQ(some.sum().count(), 0);

@@ -258,7 +258,7 @@ TEST(submit, ends_what_runs_at_its_deadline_and_drops_its_result) {
   topos::manual_time time;
   gate hold;
   topos::batcher<int, int> b(behind(hold, twice),
-                             {.max_batch_size = 2, .max_delay = 1h, .time = &time});
+                             {.max_batch_size = 2, .hold_until = 2, .time = &time});
   auto late = b.submit(1, {.deadline = time.now() + 5s});
   auto neighbour = b.submit(2);
   hold.await(1);
@@ -282,6 +282,22 @@ TEST(submit, is_counted_by_who_waits_for_many_though_it_is_too_late) {
   auto f = b.submit(1);
   EXPECT_THROW(b.submit(2, {.deadline = time.now()}).get(), topos::deadline_exceeded);
   EXPECT_EQ(f.get(), 2);
+}
+
+TEST(submit, does_not_wait_for_others_until_its_deadline) {
+  topos::manual_time time;
+  topos::batcher<int, int> b(twice, {.max_delay = 1h, .time = &time});
+  auto first = b.submit(1, {.deadline = time.now() + 5s});  // when batches took no time yet
+  EXPECT_EQ(first.get(), 2);
+
+  auto late = b.submit(2, {.deadline = time.now() + 5s});
+  auto patient = b.submit(3);
+  time.wait_for_waiters(2);  // the replica and the clock
+  EXPECT_FALSE(late.is_ready());
+  time.advance(4999ms);
+
+  EXPECT_EQ(late.get(), 4);
+  EXPECT_EQ(patient.get(), 6);
 }
 
 // A model may be slow to hear that nobody wants its results.

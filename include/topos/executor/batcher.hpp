@@ -99,13 +99,16 @@ class batcher : public detail::executor_core {
 
   /// Queues one item, to share its batch with whoever else comes. Where the queue is full it
   /// blocks, unless the options say otherwise. Throws `rejected` once the executor shuts down, what
-  /// the last replica was lost with, and `topos::error` where it would block a thread that must not
-  /// wait, as in queued work; all else that goes wrong comes out of the future.
+  /// the last replica was lost with, `topos::error` where it would block a thread that must not
+  /// wait, as in queued work, and what moving the item in throws; all else that goes wrong comes
+  /// out of the future.
   future<Out> submit(In item, submit_options<Parameters> options = {}) {
     return queue_->submit(std::move(item), std::move(options));
   }
 
-  /// The results for a range or a generator of items, in requests that run as one batch each.
+  /// The results for a range or a generator of items, in requests that run as one batch each. A
+  /// range that is a variable is read where it is, and must outlive the results; a generator is
+  /// moved or copied in. Blocks while there is no room for a request, whatever `full` says.
   template <item_source<In> S>
   result_stream<In, Out> map(S&& source, const request_options& options = {},
                              Parameters parameters = {}) {

@@ -127,8 +127,8 @@ class deployment : public detail::executor_core {
 
  public:
   /// Queues one item, to share its batch with whoever else comes. Where the queue is full it
-  /// blocks, unless the options say otherwise. Throws `rejected` once the executor shuts down;
-  /// all else that goes wrong comes out of the future.
+  /// blocks, unless the options say otherwise. Throws as `batcher::submit`; all else that goes
+  /// wrong comes out of the future.
   template <fixed_string Name>
   future<out<Name>> submit(in<Name> item, submit_options<parameters<Name>> options = {}) {
     return queue<Name>()->submit(std::move(item), std::move(options));

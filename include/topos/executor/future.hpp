@@ -305,6 +305,15 @@ class [[nodiscard]] future {
     return awaiter(std::exchange(state_, nullptr));
   }
 
+  /// Says how it is to be awaited.
+  template <class Never = T>
+  awaiter operator co_await() & {
+    static_assert(!sizeof(Never),
+                  "topos::future: co_await takes the result out of the future, which is not valid "
+                  "afterwards: write co_await std::move(f)");
+    return awaiter(nullptr);
+  }
+
  private:
   template <class, class, class>
   friend class detail::chained;

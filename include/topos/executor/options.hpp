@@ -18,7 +18,8 @@
 
 namespace topos {
 
-/// What becomes of an item for which a queue has no room.
+/// What becomes of an item, submitted by itself, for which a queue has no room. (Who streams items
+/// waits in any case.)
 enum class when_full {
   block,       ///< who brings it waits; inside a model it is refused where all would wait for that
   fail,        ///< it is refused: its future throws `rejected`
@@ -43,15 +44,20 @@ struct executor_options {
   /// What their costs may add up to, never more; 0: anything. The cost of an item is what the
   /// endpoint's or batcher's cost function says, which several threads may call at once, else 1. A
   /// request of a stream that costs more runs as several batches, one after the other, of items
-  /// that follow one another.
+  /// that follow one another. Endpoints share a deployment's replicas by what their batches cost:
+  /// where one has a cost function, all should, in one unit.
   std::size_t max_batch_cost = 0;
   oversize too_large = oversize::reject;
   /// How many waiting items are looked through for a batch of similar costs, the oldest always
   /// being one of it; 0: in order.
   std::size_t look_ahead = 0;
   /// How long an item may wait for others to share its batch; 0: only while all replicas are busy.
+  /// Less where those that wait fill the queue, with `max_batch_size` of them, whatever their
+  /// parameters, or where one has a deadline: then so that the batch may end before that, should it
+  /// take up to twice as long as batches did of late.
   std::chrono::nanoseconds max_delay{0};
-  /// Items that wait, for each endpoint. A request larger than this waits until nothing else does.
+  /// Items that wait, for each endpoint: of those submitted one by one, and of those in streams'
+  /// requests. A request larger than this waits until no other does.
   std::size_t queue_capacity = 4096;
   /// Bytes of the items submitted one by one that wait, with what their own `data()` holds; 0: any
   /// number. An item larger than this is let in where nothing else waits. Those of streams are not
@@ -97,7 +103,7 @@ struct submit_options {
 /// In which order results are handed out.
 enum class result_order {
   ordered,      ///< as the items came
-  as_completed  ///< whole requests, as they end
+  as_completed  ///< whole requests, as they end: items that are to be told apart carry a number
 };
 
 /// How a range or a generator is made into requests.
@@ -106,7 +112,7 @@ struct request_options {
   /// more than `max_batch_cost`; the last one may be smaller.
   std::size_t request_size = 32;
   result_order order = result_order::ordered;
-  /// Draws a bar on the terminal while requests are done.
+  /// Draws a bar on the terminal while requests are done; a step is a request.
   bool show_progress = false;
   /// Where and how the bar is drawn.
   progress_options progress = {};

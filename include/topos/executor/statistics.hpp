@@ -7,6 +7,7 @@
 #include <array>
 #include <bit>
 #include <chrono>
+#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -57,15 +58,16 @@ class latencies {
     }
   }
 
-  /// The time that a share of all stayed below, to an eighth: 0.5 is the median, 0.99 what one in a
-  /// hundred exceeds. 0 where there is none.
+  /// The time that a share of all did not exceed, to an eighth: 0.5 is the median, 0.99 what one in
+  /// a hundred exceeds, at most (the nearest rank). 0 where there is none.
   [[nodiscard]] std::chrono::nanoseconds quantile(double share) const noexcept {
     if (count_ == 0) return {};
     if (!(share > 0.0)) share = 0.0;  // not a number, too
-    // A count beyond 2^53 may be rounded up.
-    const auto rank = std::min(
-        count_ - 1,
-        static_cast<std::uint64_t>(std::min(share, 1.0) * static_cast<double>(count_ - 1)));
+    // A share may be a little more than it is written, and a count beyond 2^53 be rounded up.
+    constexpr double little = 1e-12;
+    const double those =
+        std::ceil(std::min(share, 1.0) * static_cast<double>(count_) * (1 - little));
+    const auto rank = std::min(count_, static_cast<std::uint64_t>(std::max(those, 1.0))) - 1;
     std::uint64_t below = 0;
     std::size_t i = 0;
     while (below + counts_[i] <= rank) below += counts_[i++];
@@ -133,8 +135,8 @@ struct statistics {
   std::uint64_t expired = 0;
   /// Given up for newer ones, where the queue was full.
   std::uint64_t shed = 0;
-  /// Refused, and not counted as submitted: the queue was full, or they were too large. (What is
-  /// too large in a request of a stream has failed.)
+  /// Refused, and not counted as submitted: the queue was full, or they were too large, or the
+  /// function of their cost threw. (Such in a request of a stream have failed.)
   std::uint64_t refused = 0;
   /// Of what has not ended, the items in batches that have started.
   std::uint64_t running = 0;

@@ -39,6 +39,7 @@ class batch_caller : public batch_queue<In, Out, Parameters> {
  protected:
   using base::batches_;
   using base::options_;
+  using base::pace_;
   using base::schedule_;
   using base::statistics_;
   using typename base::time_point;
@@ -82,7 +83,9 @@ class batch_caller : public batch_queue<In, Out, Parameters> {
   }
   void count_call(std::size_t slot, time_point started) noexcept {
     const auto lock = schedule_->lock();
-    times_of(slot).compute.add(schedule_->time().now() - started);
+    const auto took = schedule_->time().now() - started;
+    times_of(slot).compute.add(took);
+    pace_.add(took);
   }
   void count_rerun() noexcept {
     const auto lock = schedule_->lock();

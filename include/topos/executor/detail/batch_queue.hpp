@@ -15,6 +15,7 @@
 #include <topos/core/error.hpp>
 #include <topos/executor/detail/doomed_entries.hpp>
 #include <topos/executor/detail/entry_list.hpp>
+#include <topos/executor/detail/pace.hpp>
 #include <topos/executor/detail/recycler.hpp>
 #include <topos/executor/detail/request_parts.hpp>
 #include <topos/executor/detail/ring.hpp>
@@ -86,15 +87,14 @@ class batch_queue : public work_lane,
   /// places that come free: those submitted one by one would always leave too few.
   void enqueue(const request_ptr& made) override {
     require_unforked();
-    if (options_.max_batch_cost != 0) made->parts = parts_of(made->items, name_, options_, cost_);
+    divide(*made, name_, options_, cost_);
     bool notify = false;
     {
       auto lock = schedule_->lock();
       const std::uint64_t before = statistics_.submitted;
       std::size_t reserved = 0;
       const auto room = [&] {
-        const std::size_t others = waiting() + reserved_ - reserved;
-        if (has_room(made->items.size(), 0, others, line_.bytes())) return true;
+        if (has_room(made->items.size(), 0, requested_ + reserved_ - reserved, 0)) return true;
         if (reserved_ == 0 && statistics_.submitted - before >= options_.queue_capacity)
           reserved = reserved_ = made->items.size();
         return false;
@@ -273,7 +273,9 @@ class batch_queue : public work_lane,
     {
       auto lock = schedule_->lock();
       const auto room = [&] {
-        return has_room(1, made->bytes, waiting() + reserved_, line_.bytes());
+        if (has_room(1, made->bytes, line_.size(), line_.bytes())) return true;
+        if (line_.press()) schedule_->wake(schedule_->work_came());
+        return false;
       };
       if (options_.full == when_full::block) {
         try {
@@ -286,12 +288,12 @@ class batch_queue : public work_lane,
         schedule_->require_open();
         // What will not run takes nobody's place.
         const bool runs = made->deadline > schedule_->time().now() && !stop.stop_requested();
-        // Requests are not shed, nor what is more urgent: beside them there may be no room even so.
-        // Nor would it do to shed all for what fits the queue only where nothing else is in it.
+        // What is more urgent is not shed: beside that there may be no room even so. Nor would it
+        // do to shed all for what fits the queue only where nothing else is in it.
         const bool fits = options_.queue_bytes == 0 || made->bytes <= options_.queue_bytes;
         const auto kept = line_.above(made->priority);
         if (runs && fits && options_.full == when_full::shed_oldest &&
-            has_room(1, made->bytes, requested_ + reserved_ + kept.items, kept.bytes)) {
+            has_room(1, made->bytes, kept.items, kept.bytes)) {
           while (!room()) {
             victims.push_back(line_.pop_least(over));
             ++statistics_.shed;
@@ -320,9 +322,12 @@ class batch_queue : public work_lane,
           refusal = failure<cancelled>("the item was withdrawn");
         } else {
           try {
-            if (made->deadline != time_point::max()) schedule_->watch(made->deadline, made);
-            line_.push(made);
-            changes = changes || line_.size() == 1 || line_.is_full();
+            if (made->deadline != time_point::max()) {
+              schedule_->watch(made->deadline, made);
+              made->start_by = pace_.start_before(made->deadline, now);
+            }
+            const bool hurries = line_.push(made);
+            changes = changes || hurries || line_.size() == 1 || line_.is_full();
           } catch (...) {  // no memory, or no thread for the clock
             made->at = phase::ended;
             ++statistics_.failed;
@@ -384,6 +389,7 @@ class batch_queue : public work_lane,
   std::size_t requested_ = 0;  // items of requests that wait
   std::size_t reserved_ = 0;   // places for a request that is blocked
   std::size_t running_ = 0;
+  pace pace_;
   statistics statistics_;
   std::vector<running_batch> batches_;  // by slot
   std::unique_ptr<doomed> spare_ = std::make_unique<doomed>(batches_.size());

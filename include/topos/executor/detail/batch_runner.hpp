@@ -138,7 +138,7 @@ class batch_runner final : public batch_caller<In, Out, Parameters> {
     running_ += count;
     occupy(slot);
     if (!with.in_parts()) begin_part(with, slot, count);
-    return static_cast<double>(count);
+    return with.request->cost;
   }
   double take_submissions(scratch& with, std::size_t slot) {
     const time_point now = schedule_->time().now();

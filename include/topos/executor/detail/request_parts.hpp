@@ -3,9 +3,11 @@
 
 /// How a request is divided where a batch may not cost what it costs.
 
+#include <algorithm>
 #include <cstddef>
 #include <exception>
 #include <functional>
+#include <limits>
 #include <span>
 #include <string>
 #include <topos/core/error.hpp>
@@ -32,16 +34,23 @@ namespace topos::detail {
                       options.max_batch_cost, " at most")));
 }
 
-/// The parts of so many of a request's items that a batch may cost what they cost, in order; what
-/// has no part in a batch is one by itself. None where all is one batch.
-template <class In>
-[[nodiscard]] std::vector<request_part> parts_of(
-    std::span<const In> items, const std::string& name, const executor_options& options,
-    const std::function<std::size_t(const In&)>& cost_of) {
-  std::vector<request_part> parts;
+/// Finds what the items of a request cost, and the parts of so many of them that a batch may cost
+/// what they cost, in order; what has no part in a batch is one by itself. None where all is one
+/// batch.
+template <class In, class Out>
+void divide(request<In, Out>& made, const std::string& name, const executor_options& options,
+            const std::function<std::size_t(const In&)>& cost_of) {
+  made.cost = 0;
+  if (!cost_of && options.max_batch_cost == 0) {
+    made.cost = static_cast<double>(made.items.size());
+    return;
+  }
+  const std::size_t most = options.max_batch_cost != 0 ? options.max_batch_cost
+                                                       : std::numeric_limits<std::size_t>::max();
+  std::vector<request_part>& parts = made.parts;
   bool open = false;     // the last part, for more
   std::size_t left = 0;  // of its budget
-  for (const In& item : items) {
+  for (const In& item : made.items) {
     std::exception_ptr refused;
     std::size_t cost = 1;
     try {
@@ -50,17 +59,17 @@ template <class In>
     } catch (...) {
       refused = std::current_exception();
     }
-    const bool alone = refused || cost > options.max_batch_cost;
-    if (alone || !open || cost > left) {
+    if (!refused) made.cost += static_cast<double>(cost);
+    const bool alone = refused || cost > most;
+    if (alone || !open || (options.max_batch_cost != 0 && cost > left)) {
       parts.push_back({0, std::move(refused)});
-      left = options.max_batch_cost;
+      left = most;
     }
     ++parts.back().count;
     open = !alone;
-    if (open) left -= cost;
+    if (open) left -= std::min(cost, left);
   }
   if (parts.size() == 1 && !parts.front().refused) parts.clear();
-  return parts;
 }
 
 }  // namespace topos::detail

@@ -89,6 +89,7 @@ struct submission final : future_state<Out>,
   queue& home;  // of whose recycler this is
   time_point enqueued{};
   time_point deadline = time_point::max();
+  time_point start_by = time_point::max();  // so as to end before
   std::size_t priority = 0;
   std::size_t cost = 1;
   std::size_t bytes = 0;
@@ -180,6 +181,7 @@ struct request final : future_state<std::vector<Out>>,
   std::vector<In> storage;          // where the items are ours
   std::span<const In> items;        // in the storage, or in what the user keeps until they are done
   std::vector<request_part> parts;  // where it is not one batch
+  double cost = 0;                  // of all items
   std::vector<outcome<Out>> each;   // what came of each item, where some have failed alone
   std::shared_ptr<const void> parameters;  // of the queue's type for them
   time_source::time_point enqueued;

@@ -64,11 +64,19 @@ class waiting_line {
     return sum;
   }
 
-  void push(entry_ptr e) {
+  /// Says whether a deadline has the next batch start earlier.
+  bool push(entry_ptr e) {
     const entry& pushed = *e;
     levels_[e->priority].push_back(std::move(e));  // which may find no memory
     count_in(pushed);
+    if (options_.max_delay.count() == 0 || pushed.start_by >= start_by_) return false;
+    start_by_ = pushed.start_by;
+    return true;
   }
+
+  /// Closes a batch of those that wait: others find no room for as long as these do. Says whether
+  /// that is news.
+  bool press() noexcept { return size() != 0 && !std::exchange(pressed_, true); }
 
   /// Puts one back that had been taken.
   void push_front(entry_ptr e) {
@@ -101,9 +109,9 @@ class waiting_line {
     for (auto& level : levels_) level = {};
   }
 
-  /// Whether those that wait close a batch.
+  /// Whether those that wait close a batch, as all that there is room for do.
   [[nodiscard]] bool is_full() const noexcept {
-    return size() >= options_.max_batch_size ||
+    return pressed_ || size() >= std::min(options_.max_batch_size, options_.queue_capacity) ||
            (options_.max_batch_cost != 0 && cost_ >= options_.max_batch_cost);
   }
 
@@ -115,8 +123,10 @@ class waiting_line {
     }
     if (draining || is_full()) return oldest;
     // A delay of "for ever" must not wrap around.
-    return options_.max_delay < time_point::max() - oldest ? oldest + options_.max_delay
-                                                           : time_point::max();
+    const time_point delayed = options_.max_delay < time_point::max() - oldest
+                                   ? oldest + options_.max_delay
+                                   : time_point::max();
+    return std::max(oldest, std::min(delayed, start_by_));
   }
 
   /// Whether one that waits is so much more urgent than what came at a time, of the lowest
@@ -143,6 +153,8 @@ class waiting_line {
       take_in_order(to, slot, now);
     else
       take_alike(to, slot, now);
+    pressed_ = false;
+    if (start_by_ != time_point::max() && !is_full()) find_start();
   }
 
  private:
@@ -170,6 +182,15 @@ class waiting_line {
   // must not end under the lock, or by what has ended.
   [[nodiscard]] static bool is_over(const entry_ptr& e) noexcept {
     return e == nullptr || e->at != phase::queued;
+  }
+
+  // Of the few that are left.
+  void find_start() noexcept {
+    start_by_ = time_point::max();
+    for (auto& level : levels_) {
+      for (std::size_t i = 0; i < level.size(); ++i)
+        if (!is_over(level[i])) start_by_ = std::min(start_by_, level[i]->start_by);
+    }
   }
 
   void forget(ring<entry_ptr>& level, list& over) noexcept {
@@ -333,6 +354,9 @@ class waiting_line {
   std::vector<amount> waiting_;  // by level
   amount all_;
   std::size_t cost_ = 0;
+  bool pressed_ = false;
+  // No later than when the next batch has to start for the sake of deadlines.
+  time_point start_by_ = time_point::max();
 };
 
 }  // namespace topos::detail
