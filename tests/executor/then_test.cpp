@@ -212,6 +212,19 @@ TEST(then, of_a_function_that_returns_a_future_is_that_ones_result) {
   EXPECT_EQ(of_one_that_is_there.get(), 4);
 }
 
+TEST(then, may_return_a_result_that_is_at_hand) {
+  topos::batcher<int, int> b(twice);
+  const auto again = [&](int n) { return n > 4 ? topos::make_ready_future(n) : b.submit(n); };
+
+  EXPECT_EQ(b.submit(1).then(again).get(), 4);
+  EXPECT_EQ(b.submit(3).then(again).get(), 6);
+
+  auto ready = topos::make_ready_future(std::make_unique<int>(5));
+  EXPECT_TRUE(ready.is_ready());
+  EXPECT_FALSE(ready.cancel());
+  EXPECT_EQ(std::move(ready).then([](std::unique_ptr<int> n) { return *n + 1; }).get(), 6);
+}
+
 TEST(then, passes_on_how_a_returned_future_failed) {
   topos::batcher<int, int> b(twice);
   auto f = b.submit(1).then([&](int n) { return b.submit(-n); });

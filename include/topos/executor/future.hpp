@@ -329,4 +329,22 @@ class [[nodiscard]] future {
   std::shared_ptr<detail::future_state<T>> state_;
 };
 
+namespace detail {
+
+// A result that is there from the beginning.
+template <class T>
+struct given_state final : future_state<T> {
+  explicit given_state(T&& value) { this->store_value(std::move(value)); }
+  [[nodiscard]] const result_maker* maker() const noexcept override { return nullptr; }
+};
+
+}  // namespace detail
+
+/// The future of a value that is at hand: for a function of `then` that has some results already,
+/// from a cache say, and submits the others.
+template <future_value T>
+[[nodiscard]] future<T> make_ready_future(T value) {
+  return future<T>(std::make_shared<detail::given_state<T>>(std::move(value)));
+}
+
 }  // namespace topos

@@ -46,6 +46,11 @@ struct root_mean_finish {
   }
 };
 
+/// Axes of an intermediate result that stands beside the N axes of what is reduced: none where the
+/// result has none, which is one number then.
+template <std::size_t Rank, std::size_t N>
+inline constexpr std::size_t rank_beside = Rank == 0 ? 0 : N;
+
 /// The real floating-point type of a measure of elements.
 template <class T>
 using measure_t = real_t<floating_t<T>>;
@@ -59,7 +64,8 @@ template <std::size_t Rank, template <class> class Finish, operand X, std::size_
   using wide = wide_t<floating_t<value_of_t<X>>>;
   const auto e = convert<wide>(as_node(x));
   const auto count = static_cast<double>(count_reduced(shape<N>(e.shape()), set)) - less.value;
-  const auto squares = make_node("", {}, square_of_modulus_op{}, e - mean_over<N>(e, set, where));
+  const auto mean = mean_over<rank_beside<Rank, N>>(e, set, where);
+  const auto squares = make_node("", {}, square_of_modulus_op{}, e - mean);
   return make_reduction<Rank>(squares, set, add_op{}, Finish<to>{count > 0 ? count : 0},
                               real_t<wide>(0), where);
 }
@@ -84,11 +90,11 @@ template <std::size_t Rank, operand X, std::size_t N>
 }
 
 // The largest elements, where they are finite: what exponentials are taken relative to.
-template <expression E, std::size_t N>
-[[nodiscard]] tensor<typename E::value_type, N> exponents(const E& e, const axis_set<N>& set,
-                                                          std::source_location where) {
+template <std::size_t Rank, expression E, std::size_t N>
+[[nodiscard]] tensor<typename E::value_type, Rank> exponents(const E& e, const axis_set<N>& set,
+                                                             std::source_location where) {
   using T = typename E::value_type;
-  const tensor<T, N> most = extremum_over<N, maximum_op>("logsumexp", e, set, where);
+  const tensor<T, Rank> most = extremum_over<Rank, maximum_op>("logsumexp", e, set, where);
   return topos::where(isfinite(most), most, T(0));
 }
 
@@ -97,7 +103,7 @@ template <std::size_t Rank, operand X, std::size_t N>
   using T = floating_t<value_of_t<X>>;
   static_assert(!is_complex<T>, "topos: complex numbers have no order");
   const auto e = convert<wide_t<T>>(as_node(x));
-  const tensor<wide_t<T>, N> most = exponents(e, set, where);
+  const auto most = exponents<rank_beside<Rank, N>>(e, set, where);
   const auto logs = make_reduction<Rank>(exp(e - most), set, add_op{},
                                          finish_by<log_op, wide_t<T>>{}, wide_t<T>(0), where);
   return convert<T>(logs + most.reshape(logs.shape()));

@@ -33,7 +33,8 @@ inline constexpr bool has_shifts = false;
 #endif
 
 template <class T>
-  requires has_shifts<T> batch<T> shifted_left(const batch<T>& x, const batch<T>& by) {
+  requires has_shifts<T> batch<T> shifted_left([[maybe_unused]] const batch<T>& x,
+                                               [[maybe_unused]] const batch<T>& by) {
 #if TOPOS_HAS_XSIMD && defined(__AVX512F__)
     if constexpr (sizeof(T) == 4)
       return _mm512_sllv_epi32(x, by);
@@ -48,8 +49,9 @@ template <class T>
   }
 
 template <class T>
-  requires has_shifts<T> batch<T> shifted_right(const batch<T>& x, const batch<T>& by) {
-    constexpr bool has_sign = std::is_signed_v<T>;
+  requires has_shifts<T> batch<T> shifted_right([[maybe_unused]] const batch<T>& x,
+                                                [[maybe_unused]] const batch<T>& by) {
+    [[maybe_unused]] constexpr bool has_sign = std::is_signed_v<T>;
 #if TOPOS_HAS_XSIMD && defined(__AVX512F__)
     if constexpr (sizeof(T) == 4)
       return has_sign ? _mm512_srav_epi32(x, by) : _mm512_srlv_epi32(x, by);
