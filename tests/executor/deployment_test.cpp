@@ -393,14 +393,16 @@ TEST_F(deployment, shares_its_replicas_by_what_requests_and_submissions_cost) {
   topos::deployment<diary, topos::endpoint<"/post", &diary::posted, &diary::cost>,
                     topos::endpoint<"/submit", &diary::submitted, &diary::cost>>
       dep({.max_batch_size = 2}, [&](topos::device d) { return diary(d, hold, written); });
-  const std::vector<int> items(16);
+  const std::vector<int> items(4);
   std::vector<topos::future<int>> futures;
-  auto results = dep.requests<"/post">(items, {.request_size = 2});
+  std::vector<decltype(dep.requests<"/post">(items))> streams;  // each with two requests under way
+  for (int i = 0; i < 4; ++i) streams.push_back(dep.requests<"/post">(items, {.request_size = 2}));
   hold.await(1);
   for (int i = 0; i < 16; ++i) futures.push_back(dep.submit<"/submit">(i));
 
   hold.open();
-  for (auto& request : results) request.get();
+  for (auto& stream : streams)
+    for (auto& request : stream) request.get();
   for (auto& f : futures) f.get();
 
   const auto submitted = std::count(written.begin(), written.begin() + 8, 's');
