@@ -122,6 +122,32 @@ TEST(full_queue, closes_a_batch_that_leaves_no_bytes) {
   EXPECT_EQ(first.get(), 900U);
 }
 
+TEST(full_queue, closes_no_batch_once_those_that_filled_it_are_withdrawn) {
+  using std::chrono::hours;
+  gate hold;
+  topos::manual_time time;
+  topos::batcher<std::vector<char>, std::size_t> b(
+      [&](std::span<const std::vector<char>> batch) {
+        hold.pass();
+        return std::vector<std::size_t>(batch.size(), batch.front().size());
+      },
+      {.max_delay = hours(1), .queue_bytes = 1000, .full = topos::when_full::fail, .time = &time});
+  auto busy =
+      b.submit(std::vector<char>(1), {.deadline = time.now() + hours(1)});  // starts at once
+  hold.await(1);
+  auto first = b.submit(std::vector<char>(900));
+  EXPECT_THROW(b.submit(std::vector<char>(800)).get(), topos::rejected);
+  EXPECT_TRUE(first.cancel());
+  hold.open();
+  EXPECT_EQ(busy.get(), 1U);
+  auto later = b.submit(std::vector<char>(100), {.deadline = time.now() + hours(9)});
+  time.wait_for_waiters(2);  // the replica and the clock
+
+  EXPECT_FALSE(later.is_ready());
+  time.advance(hours(1));
+  EXPECT_EQ(later.get(), 100U);
+}
+
 TEST(full_queue, of_a_stream_has_room_for_submissions) {
   gate hold;
   topos::batcher<int, int> b(behind(hold, twice),

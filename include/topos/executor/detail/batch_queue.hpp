@@ -83,8 +83,8 @@ class batch_queue : public work_lane,
     return future<Out>(made);
   }
 
-  /// Blocks while the queue is full. One that as many items as the queue holds have passed gets the
-  /// places that come free: those submitted one by one would always leave too few.
+  /// Blocks while requests fill the queue. One that as many items as that holds have passed gets
+  /// the places that come free: smaller ones would always leave too few.
   void enqueue(const request_ptr& made) override {
     require_unforked();
     divide(*made, name_, options_, cost_);
@@ -324,7 +324,8 @@ class batch_queue : public work_lane,
           try {
             if (made->deadline != time_point::max()) {
               schedule_->watch(made->deadline, made);
-              made->start_by = pace_.start_before(made->deadline, now);
+              if (options_.max_delay.count() != 0)
+                made->start_by = pace_.start_before(made->deadline, now);
             }
             const bool hurries = line_.push(made);
             changes = changes || hurries || line_.size() == 1 || line_.is_full();

@@ -69,7 +69,7 @@ class waiting_line {
     const entry& pushed = *e;
     levels_[e->priority].push_back(std::move(e));  // which may find no memory
     count_in(pushed);
-    if (options_.max_delay.count() == 0 || pushed.start_by >= start_by_) return false;
+    if (pushed.start_by >= start_by_) return false;
     start_by_ = pushed.start_by;
     return true;
   }
@@ -84,12 +84,16 @@ class waiting_line {
     levels_[e->priority].push_front(std::move(e));
     pushed.at = phase::queued;
     count_in(pushed);
+    start_by_ = std::min(start_by_, pushed.start_by);
   }
 
   /// Ends one that waits.
   void remove(entry& e, list& over) noexcept {
     count_out(e, phase::ended);
     forget(levels_[e.priority], over);
+    if (size() != 0) return;
+    pressed_ = false;
+    start_by_ = time_point::max();
   }
 
   /// Takes out, as ended, the oldest of the least urgent; null where none waits.
