@@ -350,9 +350,7 @@ class extremum_plan {
                 v.rows(w)) {
     if (size_ != 0) {
       kernel_.cut(out.where() != cpu());
-      if constexpr (pairing_row<typename kernel_type::drawn_type>) {
-        if (out.where() == cpu()) host_rows::pair_rows(kernel_, v, size_);
-      }
+      host_rows::pair_rows(kernel_, v, size_, out.where());
     }
     if (!order.by_rows)
       kernel_.short_on_host = {out.where(), kernel_.rows, kernel_.reduced, kernel_.columns,

@@ -145,9 +145,7 @@ class reduce_plan {
         kernel_.columns >= short_row && kernel_.is_computed())
       kernel_.written_on_host = {out.where(), kernel_.rows, kernel_.outer, kernel_.columns,
                                  sizeof(value_type)};
-    if constexpr (pairing_row<typename kernel_type::drawn_type>) {
-      if (!on_device_) host_rows::pair_rows(kernel_, v, size_);
-    }
+    host_rows::pair_rows(kernel_, v, size_, out.where());
     if (order.has_second_step())
       kernel_.whole = false;
     else

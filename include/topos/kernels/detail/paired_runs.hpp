@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <topos/core/config.hpp>
+#include <topos/device/device.hpp>
 #include <topos/kernels/map.hpp>
 
 namespace topos::detail::host_rows {
@@ -80,23 +81,23 @@ struct paired_runs {
 };
 
 /// Has a kernel along rows of an expression, of `size` elements in all, compute its elements in
-/// runs, where they are one row of what costs less so.
+/// runs on the CPU, where they are one row of what costs less so.
 template <class Kernel, expression V>
-void pair_rows(Kernel& kernel, const V& v, index_t size) {
-  if (!kernel.by_rows || kernel.reduced != 1) return;
-  walk_maker<V::rank> maker(v.shape());
-  v.leaves(maker);
-  walk<V::rank> w = maker.make();
-  if (w.axes != 1) return;
-  w.ahead = fetch_distance(is_quick<V>());
-  const auto all = v.rows(w);
-  const auto row = all.row(0);
-  const paired_runs runs(Kernel::drawn::of(row), size, kernel.columns);
-  if (!runs.any()) return;
-  kernel.rows = all;
-  kernel.paired_on_host = runs;
-  if (kernel.outer == 1 && kernel.pieces() != 1)
-    kernel.pieces_across = runs.number_of(size - 1) + 1;
+void pair_rows(Kernel& kernel, const V& v, index_t size, const device& d) {
+  if constexpr (pairing_row<typename Kernel::drawn_type>) {
+    if (d != cpu() || !kernel.by_rows || kernel.reduced != 1) return;
+    walk<V::rank> w = walk_of(v);
+    if (w.axes != 1) return;
+    w.ahead = fetch_distance(is_quick<V>());
+    const auto all = v.rows(w);
+    const auto row = all.row(0);
+    const paired_runs runs(Kernel::drawn::of(row), size, kernel.columns);
+    if (!runs.any()) return;
+    kernel.rows = all;
+    kernel.paired_on_host = runs;
+    if (kernel.outer == 1 && kernel.pieces() != 1)
+      kernel.pieces_across = runs.number_of(size - 1) + 1;
+  }
 }
 
 }  // namespace topos::detail::host_rows
