@@ -168,6 +168,37 @@ TEST(matmul, gives_the_same_bits_for_any_number_of_threads_and_rows) {
   }
 }
 
+// Of a matrix whose rows lie together, and of one whose columns do.
+template <class T>
+void expect_columns_alone_as_among_others(index_t m, index_t k) {
+  constexpr index_t most = 64;
+  const auto d = topos::cpu();
+  const auto a = support::tensor_on<2>(d, {m, k}, support::varied<T>(m * k));
+  const auto b = support::tensor_on<2>(d, {k, most}, support::varied<T>(k * most, 2));
+  const auto by_columns = stored_by_columns(a);
+  const tensor<T, 2> all = matmul(a, b);
+  for (const index_t n : {1, 2, 3, 5, 8, 9, 12, 15, 16, 17, 24, 33}) {
+    SCOPED_TRACE(topos::to_string(topos::shape<3>{m, k, n}));
+    const tensor<T, 2> some = topos::slice(b, topos::range{}, topos::range{7, 7 + n});
+    const auto expected =
+        values_of(tensor<T, 2>(topos::slice(all, topos::range{}, topos::range{7, 7 + n})));
+    EXPECT_TRUE(support::same_bits(values_of(matmul(a, some)), expected));
+    EXPECT_TRUE(
+        support::same_bits(values_of(matmul(topos::swapaxes(by_columns, -1, -2), some)), expected));
+  }
+}
+
+TEST(matmul, gives_the_same_bits_for_any_number_of_columns) {
+  if (topos::matmul_provider<float>(topos::device_kind::cpu) != "built-in")
+    GTEST_SKIP() << "a library multiplies";
+  for (const index_t m : {1, 5, 17, 50, 100}) {
+    for (const index_t k : {1, 3, 90, 700}) {
+      expect_columns_alone_as_among_others<float>(m, k);
+      expect_columns_alone_as_among_others<double>(m, k);
+    }
+  }
+}
+
 TEST(matmul, depends_on_its_operands_failures) {
   on_each_device([](topos::device d) {
     const tensor<float, 2> failed({3, 3}, d);

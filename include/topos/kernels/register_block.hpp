@@ -37,8 +37,17 @@ namespace host_tile {
 /// does not of bool.
 template <class T>
 struct plain_lanes {
-  static constexpr index_t width = 64 / sizeof(T) < 16 ? 64 / sizeof(T) : 16;
-  std::conditional_t<std::same_as<T, bool>, unsigned char, T> value[width];
+  static constexpr index_t size = 64 / sizeof(T) < 16 ? 64 / sizeof(T) : 16;
+  std::conditional_t<std::same_as<T, bool>, unsigned char, T> value[size];
+
+  plain_lanes() = default;
+  explicit plain_lanes(T all) { std::fill_n(value, size, all); }
+  static plain_lanes load_unaligned(const T* from) {
+    plain_lanes result;
+    std::memcpy(result.value, from, sizeof result);
+    return result;
+  }
+  void store_unaligned(T* to) const { std::memcpy(to, value, sizeof value); }
 };
 
 template <class T>
@@ -48,51 +57,21 @@ inline constexpr bool has_simd = TOPOS_HAS_XSIMD != 0 && lane::real_element<T>;
 template <class T>
 using lanes_t = std::conditional_t<has_simd<T>, lane::batch<T>, plain_lanes<T>>;
 template <class T>
-inline constexpr index_t block_width = has_simd<T> ? lane::width<T> : plain_lanes<T>::width;
+inline constexpr index_t block_width = static_cast<index_t>(lanes_t<T>::size);
 
 /// The largest block: its results, a row of b and an element of a take all the registers.
 inline constexpr int most_batches = 3;
 template <class T>
 inline constexpr int most_rows = block_width<T> * sizeof(T) >= 64 ? 8 : 4;
 
-template <class T>
-inline lanes_t<T> load(const T* from) {
-  if constexpr (has_simd<T>) {
-    return lane::load(from);
-  } else {
-    plain_lanes<T> result;
-    std::memcpy(result.value, from, sizeof result);
-    return result;
-  }
-}
-
-template <class T>
-inline void store(T* to, const lanes_t<T>& lanes) {
-  if constexpr (has_simd<T>)
-    lane::store(to, lanes);
-  else
-    std::memcpy(to, lanes.value, sizeof lanes);
-}
-
-template <class T>
-inline lanes_t<T> splat(T value) {
-  if constexpr (has_simd<T>) {
-    return lane::splat(value);
-  } else {
-    plain_lanes<T> result;
-    std::fill_n(result.value, block_width<T>, value);
-    return result;
-  }
-}
-
-template <class T>
-inline lanes_t<T> fused(const lanes_t<T>& a, const lanes_t<T>& b, const lanes_t<T>& c) {
+template <class T, class Lanes>
+inline Lanes fused(const Lanes& a, const Lanes& b, const Lanes& c) {
   if constexpr (has_simd<T> && std::floating_point<T>) {
     return lane::fma(a, b, c);
   } else if constexpr (has_simd<T>) {
     return multiply_op{}.lanes(a, b) + c;
   } else {
-    plain_lanes<T> result;
+    Lanes result;
     for (index_t i = 0; i < block_width<T>; ++i) {
       if constexpr (std::same_as<T, bool>)
         result.value[i] = c.value[i] | (a.value[i] & b.value[i]);
@@ -103,12 +82,12 @@ inline lanes_t<T> fused(const lanes_t<T>& a, const lanes_t<T>& b, const lanes_t<
   }
 }
 
-template <class T>
-inline lanes_t<T> sum(const lanes_t<T>& a, const lanes_t<T>& b) {
+template <class T, class Lanes>
+inline Lanes sum(const Lanes& a, const Lanes& b) {
   if constexpr (has_simd<T>)
     return a + b;
   else
-    return fused<T>(a, splat(T(1)), b);
+    return fused<T>(a, Lanes(T(1)), b);
 }
 
 /// Where a register block finds its operands and puts its results.
@@ -125,20 +104,36 @@ struct block_arguments {
   bool add;      ///< c += a b, not c = a b
 };
 
-/// Writes or adds some of a batch.
+/// The first `count` columns of a batch; the others are 0.
 template <class T>
-inline void put(T* to, const lanes_t<T>& lanes, index_t count, bool add) {
-  T part[block_width<T>] = {};
-  if (add) std::copy_n(to, count, part);
-  store<T>(part, add ? sum<T>(load(part), lanes) : lanes);
-  std::copy_n(part, count, to);
+inline lanes_t<T> load_some(const T* from, index_t count) {
+  if constexpr (has_simd<T>) {
+    return lane::load_partial(from, count);
+  } else {
+    T part[block_width<T>] = {};
+    std::copy_n(from, count, part);
+    return lanes_t<T>::load_unaligned(part);
+  }
 }
 
-/// c = a b or c += a b for `Rows` rows and `Batches` batches of columns. Each element is one chain
-/// of fused multiply-adds along k, to which c is added at the end.
-template <int Rows, int Batches, int Step, class T>
+/// Writes or adds some of a batch.
+template <class T, class Lanes>
+inline void put(T* to, const Lanes& lanes, index_t count, bool add) {
+  if constexpr (has_simd<T>) {
+    const lanes_t<T> all = lane::whole(lanes);
+    lane::store_partial(to, add ? load_some(to, count) + all : all, count);
+  } else {
+    T part[block_width<T>];
+    (add ? sum<T>(load_some(to, count), lanes) : lanes).store_unaligned(part);
+    std::copy_n(part, count, to);
+  }
+}
+
+/// c = a b or c += a b for `Rows` rows and `Batches` batches `Lanes` of columns. Each element is
+/// one chain of fused multiply-adds along k, to which c is added at the end.
+template <int Rows, int Batches, int Step, class Lanes, class T>
 [[gnu::noinline]] void block(const block_arguments<T>& of) {
-  constexpr index_t width = block_width<T>;
+  constexpr auto width = static_cast<index_t>(Lanes::size);
   constexpr int ahead = 8;  // rows of b, which may lie too far apart to be fetched by themselves
   T* const c = of.c;
   const index_t c_row = of.c_row;
@@ -146,26 +141,26 @@ template <int Rows, int Batches, int Step, class T>
   const index_t b_row = of.b_row;
   const T* a = of.a;
   const T* b = of.b;
-  lanes_t<T> sums[Rows][Batches];
+  Lanes sums[Rows][Batches];
 #pragma GCC unroll 8
   for (int i = 0; i < Rows; ++i) {
 #pragma GCC unroll 4
     for (int v = 0; v < Batches; ++v) {
       __builtin_prefetch(c + i * c_row + v * width, 1);
-      sums[i][v] = splat(T(0));
+      sums[i][v] = Lanes(T(0));
     }
   }
   index_t p = of.k;
   do {
-    lanes_t<T> columns[Batches];
+    Lanes columns[Batches];
 #pragma GCC unroll 4
     for (int v = 0; v < Batches; ++v) {
-      columns[v] = load(b + v * width);
+      columns[v] = Lanes::load_unaligned(b + v * width);
       __builtin_prefetch(b + ahead * b_row + v * width);
     }
 #pragma GCC unroll 8
     for (int i = 0; i < Rows; ++i) {
-      const lanes_t<T> value = splat(a[i * a_row]);
+      const Lanes value(a[i * a_row]);
 #pragma GCC unroll 4
       for (int v = 0; v < Batches; ++v) sums[i][v] = fused<T>(value, columns[v], sums[i][v]);
     }
@@ -184,14 +179,14 @@ template <int Rows, int Batches, int Step, class T>
 #pragma GCC unroll 4
       for (int v = 0; v < Batches; ++v) {
         T* const to = c + i * c_row + v * width;
-        store<T>(to, sum<T>(load(to), sums[i][v]));
+        sum<T>(Lanes::load_unaligned(to), sums[i][v]).store_unaligned(to);
       }
     }
   } else {
 #pragma GCC unroll 8
     for (int i = 0; i < Rows; ++i) {
 #pragma GCC unroll 4
-      for (int v = 0; v < Batches; ++v) store<T>(c + i * c_row + v * width, sums[i][v]);
+      for (int v = 0; v < Batches; ++v) sums[i][v].store_unaligned(c + i * c_row + v * width);
     }
   }
 }
@@ -199,9 +194,9 @@ template <int Rows, int Batches, int Step, class T>
 /// `block` for 1 to most_batches batches.
 template <int Rows, int Step, class T>
 inline void block_of(int batches, const block_arguments<T>& of) {
-  if (batches == 3) return block<Rows, 3, Step>(of);
-  if (batches == 2) return block<Rows, 2, Step>(of);
-  block<Rows, 1, Step>(of);
+  if (batches == 3) return block<Rows, 3, Step, lanes_t<T>>(of);
+  if (batches == 2) return block<Rows, 2, Step, lanes_t<T>>(of);
+  block<Rows, 1, Step, lanes_t<T>>(of);
 }
 
 /// How many batches the next block takes of so many: never one after three, which would wait for

@@ -2,7 +2,7 @@
 #pragma once
 
 /// The first lanes of a batch from and to memory, by the masks of AVX2 and AVX-512; lanes that
-/// change places.
+/// change places; half batches.
 
 #include <concepts>
 #include <topos/expr/detail/xsimd_lanes.hpp>
@@ -30,6 +30,32 @@ inline constexpr bool has_turns = std::same_as<T, float> || std::same_as<T, doub
 template <class T>
 inline constexpr bool has_turns = false;
 #endif
+
+/// Half a batch, where some processors take half the time for one: those of 64 bytes. Else a batch.
+#ifdef __AVX512F__
+template <class T>
+inline constexpr bool has_halves = std::same_as<T, float> || std::same_as<T, double>;
+template <class T>
+using half_batch =
+    typename std::conditional_t<has_halves<T>, xsimd::make_sized_batch<T, batch<T>::size / 2>,
+                                std::type_identity<batch<T>>>::type;
+
+/// A batch with half a one in its first lanes, and any numbers in the others.
+inline batch<float> whole(const half_batch<float>& lanes) { return _mm512_castps256_ps512(lanes); }
+inline batch<double> whole(const half_batch<double>& lanes) {
+  return _mm512_castpd256_pd512(lanes);
+}
+#else
+template <class T>
+inline constexpr bool has_halves = false;
+template <class T>
+using half_batch = batch<T>;
+#endif
+/// A batch itself.
+template <class T>
+const batch<T>& whole(const batch<T>& lanes) {
+  return lanes;
+}
 
 #ifdef __AVX512F__
 

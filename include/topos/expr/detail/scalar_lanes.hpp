@@ -85,6 +85,15 @@ index_t interleave(T* /*to*/, const T* /*from*/, index_t /*step*/, index_t /*col
 template <class T>
 inline constexpr bool has_turns = false;
 
+template <class T>
+inline constexpr bool has_halves = false;
+template <class T>
+using half_batch = batch<T>;
+template <class T>
+const batch<T>& whole(const batch<T>& lanes) {
+  return lanes;
+}
+
 /// Whether a sixteen-bit type has lanes, and lanes rounded to it.
 template <class T>
 inline constexpr bool is_half_with_lanes = false;

@@ -42,11 +42,30 @@ inline constexpr index_t chain = 2048 / static_cast<index_t>(sizeof(T));
 
 /// How a batch of products is cut into items.
 struct cut {
-  index_t rows;     ///< of one item
-  index_t columns;  ///< of one item, in numbers
-  index_t down;     ///< items along m
-  index_t across;   ///< items along n
+  index_t rows;         ///< of one item
+  index_t columns;      ///< of one item, in numbers
+  index_t down;         ///< items along m
+  index_t across;       ///< items along n
+  bool turned = false;  ///< lanes are those of rows of a, not of columns of b
 };
+
+/// Columns of a strip: as many as a register block has.
+template <class T>
+inline constexpr index_t strip = host_tile::most_batches* host_tile::block_width<T>;
+
+/// Whether to compute the transpose of a product takes less time: where rows of a lie side by side,
+/// and b has too few columns for lanes. No bits depend on it.
+template <class S>
+[[nodiscard]] bool turning_pays(const matrix_product<S>& p) {
+  if constexpr (is_complex<S> || !host_tile::has_simd<real_t<S>>) {
+    return false;
+  } else {
+    constexpr index_t width = host_tile::block_width<S>;
+    // In multiply-adds of a batch, but for what turns the result back.
+    const auto batches = [](index_t count) { return (count + width - 1) / width; };
+    return p.a_row == 1 && batches(p.m) * p.n + p.m * p.n * 2 / p.k < p.m * batches(p.n);
+  }
+}
 
 /// Whether blocks may read b where it lies: in numbers of T, in rows, and small enough for the
 /// second-level cache however its rows are spread.
@@ -78,6 +97,12 @@ template <class S>
     c.across = ceil(numbers, c.columns);
     return c;
   };
+  if (turning_pays(p)) {
+    const index_t each = ceil(p.m * p.batch(), 4 * threads);  // of rows, for an item
+    cut c{std::min(round(each, strip<T>), p.m), numbers, 1, 1, true};
+    c.down = ceil(p.m, c.rows);
+    return c;
+  }
   cut best = cut_into(1, least_across);
   if (threads == 1) return best;
   const index_t packed = reads_in_place(p, p.m) ? 0 : rows_of_packing;
@@ -96,14 +121,18 @@ template <class S>
   return best;
 }
 
-/// Bytes of scratch memory of one item: a panel of b and some rows of a.
+/// Bytes of scratch memory of one item: a panel of b and some rows of a; or strips of the turned
+/// product.
 template <class S>
 [[nodiscard]] std::size_t scratch_bytes(const matrix_product<S>& p, const cut& c) {
   using T = real_t<S>;
   const index_t depth = std::min(p.k * parts<S>, chain<T>);
-  const index_t columns = c.columns + host_tile::block_width<T>;
+  const index_t columns = (c.turned ? strip<T> : c.columns) + host_tile::block_width<T>;
   const index_t rows = host_tile::most_rows<T>;
-  return static_cast<std::size_t>(depth * columns + rows * (depth + row_gap<T>)) * sizeof(T);
+  const index_t last = host_tile::block_width<T>;  // of a row, filled up
+  const index_t turned = c.turned ? p.n * strip<T> : 0;
+  return static_cast<std::size_t>(depth * columns + rows * (depth + row_gap<T>)+last + turned) *
+         sizeof(T);
 }
 
 /// A panel of b: blocks of columns, each with its own start, as each_block gives them.
@@ -126,12 +155,29 @@ inline void multiply_rows(T* c, index_t c_row, const T* a, index_t a_row, const 
                           bool add) {
   constexpr index_t width = host_tile::block_width<T>;
   host_tile::each_block<T>(b.columns, [&](index_t j, int batches) {
-    const index_t last = std::min(width, b.columns - j - (batches - 1) * width);
+    const index_t before = (batches - 1) * width;
+    const index_t last = std::min(width, b.columns - j - before);
     const bool packed = b.in_place == nullptr || last < width;
-    host_tile::block_of<Rows, Step>(
-        batches, host_tile::block_arguments<T>{
-                     c + j, c_row, a, a_row, packed ? b.packed + j * b.depth : b.in_place + j,
-                     packed ? batches * width : b.row, b.depth, last, add});
+    host_tile::block_arguments<T> of{c + j,
+                                     c_row,
+                                     a,
+                                     a_row,
+                                     packed ? b.packed + j * b.depth : b.in_place + j,
+                                     packed ? batches * width : b.row,
+                                     b.depth,
+                                     last,
+                                     add};
+    if constexpr (lane::has_halves<T>) {
+      if (last <= width / 2) {
+        of.last = width;
+        if (batches > 1) host_tile::block_of<Rows, Step>(batches - 1, of);
+        of.c += before;
+        of.b += before;
+        of.last = last;
+        return host_tile::block<Rows, 1, Step, lane::half_batch<T>>(of);
+      }
+    }
+    host_tile::block_of<Rows, Step>(batches, of);
   });
 }
 
@@ -158,21 +204,14 @@ inline void multiply_some(int rows, const matrix_product<S>& p, T* c, index_t c_
   }
 }
 
-/// Item `index` of a batch of products.
-template <class S>
-inline void multiply_item(const matrix_product<S>& all, const cut& by, index_t index,
-                          void* scratch) {
-  using T = real_t<S>;
+/// Rows [top, top + rows) of a against columns [column, column + columns) of b, in numbers, to c.
+template <class S, class T>
+inline void multiply_part(const matrix_product<S>& p, index_t top, index_t rows, index_t column,
+                          index_t columns, T* c, index_t c_row, T* scratch) {
   constexpr index_t width = host_tile::block_width<T>;
-  const matrix_product<S> p = all.at(index / (by.down * by.across));
-  const index_t numbers = p.n * parts<S>;
   const index_t depth = p.k * parts<S>;
-  const index_t column = index % by.across * by.columns;
-  const index_t columns = std::min(by.columns, numbers - column);
-  const index_t top = index / by.across % by.down * by.rows;
-  const index_t rows = std::min(by.rows, p.m - top);
   const bool in_place = reads_in_place(p, rows);
-  T* const packed = static_cast<T*>(scratch);
+  T* const packed = scratch;
   const index_t whole = (columns + width - 1) / width * width;
   for (index_t from = 0; from < depth; from += chain<T>) {
     const index_t terms = std::min(chain<T>, depth - from);
@@ -189,15 +228,56 @@ inline void multiply_item(const matrix_product<S>& all, const cut& by, index_t i
     if constexpr (!is_complex<S>) {
       if (in_place) panel.in_place = b;
     }
-    T* const c = reinterpret_cast<T*>(p.c) + top * numbers + column;
     T* const sliver = packed + whole * terms;
     for (index_t i = 0; i < rows;) {
       const int some = host_tile::next_rows<T>(rows - i);
-      multiply_some<host_tile::most_rows<T>>(some, p, c + i * numbers, numbers, top + i, from,
-                                             panel, sliver, from > 0);
+      multiply_some<host_tile::most_rows<T>>(some, p, c + i * c_row, c_row, top + i, from, panel,
+                                             sliver, from > 0);
       i += some;
     }
   }
+}
+
+/// Rows [top, past) of a product, by strips of the transpose of it.
+template <class T>
+inline void multiply_turned(const matrix_product<T>& p, index_t top, index_t past, T* scratch) {
+  const matrix_product<T> turned{.a = p.b,
+                                 .b = p.a,
+                                 .m = p.n,
+                                 .n = p.m,
+                                 .k = p.k,
+                                 .a_row = p.b_column,
+                                 .a_column = p.b_row,
+                                 .b_row = p.a_column,
+                                 .b_column = p.a_row};
+  for (; top < past; top += strip<T>) {
+    const index_t rows = std::min(strip<T>, past - top);
+    T* const to = p.c + top * p.n;
+    T* const made = p.n == 1 ? to : scratch;
+    multiply_part(turned, 0, p.n, top, rows, made, strip<T>, scratch + p.n * strip<T>);
+    if (p.n == 1) continue;
+    for (index_t r = lane::turn_columns(to, made, strip<T>, rows, p.n); r < rows; ++r) {
+      for (index_t j = 0; j < p.n; ++j) to[r * p.n + j] = made[j * strip<T> + r];
+    }
+  }
+}
+
+/// Item `index` of a batch of products.
+template <class S>
+inline void multiply_item(const matrix_product<S>& all, const cut& by, index_t index,
+                          void* scratch) {
+  using T = real_t<S>;
+  const matrix_product<S> p = all.at(index / (by.down * by.across));
+  const index_t top = index / by.across % by.down * by.rows;
+  const index_t past = std::min(top + by.rows, p.m);
+  if constexpr (!is_complex<S> && host_tile::has_simd<T>) {
+    if (by.turned) return multiply_turned(p, top, past, static_cast<T*>(scratch));
+  }
+  const index_t numbers = p.n * parts<S>;
+  const index_t column = index % by.across * by.columns;
+  T* const c = reinterpret_cast<T*>(p.c) + top * numbers + column;
+  multiply_part(p, top, past - top, column, std::min(by.columns, numbers - column), c, numbers,
+                static_cast<T*>(scratch));
 }
 
 }  // namespace topos::detail::host_product

@@ -18,44 +18,6 @@ namespace topos::detail::host_product {
 template <class S>
 inline constexpr index_t parts = is_complex<S> ? 2 : 1;
 
-/// Types of which SIMD registers of 16 bytes transpose a square, and its rows.
-template <class T>
-inline constexpr bool has_squares = false;
-template <class T>
-inline constexpr index_t square = 16 / static_cast<index_t>(sizeof(T));
-
-#if TOPOS_HAS_XSIMD
-
-template <std::floating_point T>
-inline constexpr bool has_squares<T> =
-    !std::same_as<typename xsimd::make_sized_batch<T, 16 / sizeof(T)>::type, void>;
-
-/// A square of numbers transposed in registers: columns `column` apart become rows `width` apart.
-template <class T>
-inline void transpose_square(T* to, index_t width, const T* from, index_t column) {
-  using lanes = typename xsimd::make_sized_batch<T, square<T>>::type;
-  const auto column_of = [&](index_t j) { return lanes::load_unaligned(from + j * column); };
-  const lanes a = column_of(0);
-  const lanes b = column_of(1);
-  if constexpr (square<T> == 2) {
-    xsimd::zip_lo(a, b).store_unaligned(to);
-    xsimd::zip_hi(a, b).store_unaligned(to + width);
-  } else {
-    const lanes c = column_of(2);
-    const lanes d = column_of(3);
-    const lanes low_even = xsimd::zip_lo(a, c);
-    const lanes low_odd = xsimd::zip_lo(b, d);
-    const lanes high_even = xsimd::zip_hi(a, c);
-    const lanes high_odd = xsimd::zip_hi(b, d);
-    xsimd::zip_lo(low_even, low_odd).store_unaligned(to);
-    xsimd::zip_hi(low_even, low_odd).store_unaligned(to + width);
-    xsimd::zip_lo(high_even, high_odd).store_unaligned(to + 2 * width);
-    xsimd::zip_hi(high_even, high_odd).store_unaligned(to + 3 * width);
-  }
-}
-
-#endif
-
 /// to (depth x width) = columns [0, count) of b, which are apart, the rest of the width 0. The
 /// steps of b's axes are in elements; depth, width and count in numbers.
 template <class S, class T>
@@ -75,33 +37,24 @@ inline void transpose_columns(T* to, index_t width, const S* b, index_t row, ind
       std::fill(to + width + count, to + 2 * width, T(0));
     }
   } else {
-    // A cache line of each column at a time.
-    constexpr index_t line = 64 / static_cast<index_t>(sizeof(T));
-    for (index_t first = 0; first < depth; first += line) {
-      const index_t last = std::min(depth, first + line);
-      index_t squared = 0;  // columns of whole squares
-      if constexpr (has_squares<T>) {
-        if (row == 1 && last - first == line) squared = count / square<T> * square<T>;
-        for (index_t j = 0; j < squared; j += square<T>) {
-          for (index_t p = first; p < last; p += square<T>)
-            transpose_square(to + p * width + j, width, b + p + j * column, column);
-        }
-      }
-      for (index_t p = first; p < last; ++p) {
-        for (index_t j = squared; j < count; ++j) to[p * width + j] = b[p * row + j * column];
-        std::fill(to + p * width + count, to + (p + 1) * width, T(0));
-      }
+    index_t turned = 0;
+    if (row == 1) turned = lane::turn_rows(to, width, b, column, count, depth);
+    for (index_t p = 0; p < depth; ++p, to += width) {
+      for (index_t j = turned; j < count; ++j) to[j] = b[p * row + j * column];
+      std::fill(to + count, to + width, T(0));
     }
   }
 }
 
-/// Copies numbers by registers: rows are too short for memcpy to pay.
+/// Copies numbers by registers, the last of which is filled up with 0: rows are too short for
+/// memcpy to pay.
 template <class T>
 inline void copy_numbers(T* to, const T* from, index_t count) {
+  constexpr index_t width = host_tile::block_width<T>;
   index_t i = 0;
-  for (; i + host_tile::block_width<T> <= count; i += host_tile::block_width<T>)
-    host_tile::store<T>(to + i, host_tile::load(from + i));
-  for (; i < count; ++i) to[i] = from[i];
+  for (; i + width <= count; i += width)
+    host_tile::lanes_t<T>::load_unaligned(from + i).store_unaligned(to + i);
+  if (i < count) host_tile::load_some(from + i, count - i).store_unaligned(to + i);
 }
 
 /// to = columns [0, columns) of b as blocks (depth x width), each after the other, with 0 up to
@@ -117,9 +70,7 @@ inline void pack_panel(T* to, const S* b, index_t row, index_t column, index_t d
       host_tile::each_block<T>(columns, [&](index_t j, int batches) {
         const index_t width = batches * register_width;
         const index_t count = std::min(width, columns - j);
-        T* const block = to + j * depth + p * width;
-        copy_numbers(block, from + j, count);
-        std::fill(block + count, block + width, T(0));
+        copy_numbers(to + j * depth + p * width, from + j, count);
       });
     }
   } else {
