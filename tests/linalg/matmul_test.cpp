@@ -153,7 +153,7 @@ TEST(matmul, gives_the_same_bits_for_any_number_of_threads_and_rows) {
     GTEST_SKIP() << "a library multiplies";
   const auto d = topos::cpu();
   for (const auto& [m, k, n] :
-       {std::array<index_t, 3>{131, 700, 197}, {64, 1100, 48}, {520, 90, 400}}) {
+       {std::array<index_t, 3>{131, 700, 197}, {64, 1100, 48}, {520, 90, 400}, {20, 9000, 30}}) {
     const auto a = support::tensor_on<2>(d, {m, k}, support::varied(m * k));
     const auto b = support::tensor_on<2>(d, {k, n}, support::varied(k * n, 2));
     const std::vector<float> all = values_of(matmul(a, b));
@@ -192,11 +192,21 @@ TEST(matmul, gives_the_same_bits_for_any_number_of_columns) {
   if (topos::matmul_provider<float>(topos::device_kind::cpu) != "built-in")
     GTEST_SKIP() << "a library multiplies";
   for (const index_t m : {1, 5, 17, 50, 100}) {
-    for (const index_t k : {1, 3, 90, 700}) {
+    for (const index_t k : {1, 3, 90, 700, 5000}) {
       expect_columns_alone_as_among_others<float>(m, k);
       expect_columns_alone_as_among_others<double>(m, k);
     }
   }
+}
+
+TEST(matmul, of_more_terms_than_are_summed_at_a_time_is_as_on_one_thread) {
+  if (support::few_types) GTEST_SKIP() << "it takes long";
+  const auto d = topos::cpu();
+  const auto a = support::tensor_on<2>(d, {64, 17000}, support::varied<double>(64 * 17000));
+  const auto b = support::tensor_on<2>(d, {17000, 64}, support::varied<double>(64 * 17000, 2));
+  const std::vector<double> all = values_of(matmul(a, b));
+  const topos::in_place_scope one_thread;
+  EXPECT_TRUE(support::same_bits(values_of(matmul(a, b)), all));
 }
 
 TEST(matmul, depends_on_its_operands_failures) {

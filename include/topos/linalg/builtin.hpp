@@ -59,6 +59,33 @@ struct host_product_kernel {
   }
 };
 
+/// Item i adds what some chains of terms of row i of c have come to, one chain after the other.
+template <class T>
+struct add_chains_kernel {
+  T* c;
+  const T* sums;  // chains x rows x columns
+  index_t chains;
+  index_t rows;
+  index_t columns;
+  bool add;  // to what c has
+
+  template <class Team>
+  void operator()(const Team& /*team*/, index_t i) const {
+    T* const to = c + i * columns;
+    const T* from = sums + i * columns;
+    if (!add) std::copy_n(from, columns, to);
+    for (index_t chain = add ? 0 : 1; chain < chains; ++chain) {
+      const T* const next = from + chain * rows * columns;
+      for (index_t j = 0; j < columns; ++j) {
+        if constexpr (is_complex<T>)
+          to[j] += next[j];
+        else
+          to[j] = multiply_add(next[j], T(1), to[j]);
+      }
+    }
+  }
+};
+
 /// Item i computes one tile of one product, on a device: each thread some elements.
 template <class T>
 struct device_product_kernel {
@@ -135,20 +162,65 @@ struct builtin_provider {
   template <class Stream, class T>
   static void multiply(const Stream& stream, const matrix_product<T>& p) {
     if constexpr (std::same_as<typename Stream::backend, backend::host>) {
-      // As many threads as find work enough.
-      const index_t work = p.batch() * p.m * p.n * p.k * host_product::parts<T> / terms_per_cost;
-      const index_t threads = stream.crew().size();
-      const host_product::cut by =
-          host_product::cut_of(p, std::clamp<index_t>(2 * work / Stream::small_work, 1, threads));
-      const index_t cost = std::max<index_t>(
-          1, by.rows * by.columns / host_product::parts<T> * p.k / terms_per_cost);
-      stream.for_each("topos::matmul", p.batch() * by.down * by.across, cost,
-                      host_product::scratch_bytes(p, by), host_product_kernel<T>{p, by});
+      if (host_product::chains_apart(p, stream.crew().size()))
+        multiply_chains(stream, p);
+      else
+        multiply_at_once(stream, p);
     } else {
       const index_t down = (p.m + item_rows - 1) / item_rows;
       const index_t across = (p.n + item_columns - 1) / item_columns;
       stream.for_each("topos::matmul", p.batch() * down * across, item_rows * item_columns * p.k, 0,
                       device_product_kernel<T>{p, down, across});
+    }
+  }
+
+ private:
+  // As many threads as find work enough.
+  template <class Stream, class T>
+  static void multiply_at_once(const Stream& stream, const matrix_product<T>& p) {
+    const index_t work = p.batch() * p.m * p.n * p.k * host_product::parts<T> / terms_per_cost;
+    const index_t threads = stream.crew().size();
+    const host_product::cut by =
+        host_product::cut_of(p, std::clamp<index_t>(2 * work / Stream::small_work, 1, threads));
+    const index_t cost =
+        std::max<index_t>(1, by.rows * by.columns / host_product::parts<T> * p.k / terms_per_cost);
+    stream.for_each("topos::matmul", p.batch() * by.down * by.across, cost,
+                    host_product::scratch_bytes(p, by), host_product_kernel<T>{p, by});
+  }
+
+  // A product of few elements and many terms: its chains as a batch of products, some at a time,
+  // whose results are added in the order of the chains.
+  template <class Stream, class T>
+  static void multiply_chains(const Stream& stream, const matrix_product<T>& p) {
+    constexpr index_t terms = host_product::chain_terms<T>;
+    const index_t size = p.m * p.n;
+    const index_t most = std::max<index_t>(64, (index_t{1} << 18) / size);  // chains at a time
+    const index_t chains = (p.k + terms - 1) / terms;
+    const buffer memory(cpu(), static_cast<std::size_t>(std::min(most, chains) * size) * sizeof(T));
+    T* const sums = static_cast<T*>(memory.data());
+    for (index_t first = 0; first < chains; first += most) {
+      const index_t count = std::min(most, chains - first);
+      const index_t whole = std::min(count, p.k / terms - first);
+      matrix_product<T> some = p;
+      some.c = sums;
+      some.k = terms;
+      some.a += first * terms * p.a_column;
+      some.b += first * terms * p.b_row;
+      matrix_product<T> last = some;  // of fewer terms
+      some.axes = 1;
+      some.extents[0] = whole;
+      some.a_steps[0] = terms * p.a_column;
+      some.b_steps[0] = terms * p.b_row;
+      if (whole > 0) multiply_at_once(stream, some);
+      if (whole < count) {
+        last.a += whole * some.a_steps[0];
+        last.b += whole * some.b_steps[0];
+        last.c += whole * size;
+        last.k = p.k % terms;
+        multiply_at_once(stream, last);
+      }
+      stream.for_each("topos::matmul", p.m, p.n * count, 0,
+                      add_chains_kernel<T>{p.c, sums, count, p.m, p.n, first > 0});
     }
   }
 };

@@ -121,6 +121,18 @@ template <class S>
   return best;
 }
 
+/// Elements along k that make one chain.
+template <class S>
+inline constexpr index_t chain_terms = chain<real_t<S>> / parts<S>;
+
+/// Whether several threads take the chains of a product apart, not its rows or columns, of which
+/// it has few: each of them would have to pack the other operand whole. No bits depend on it.
+template <class S>
+[[nodiscard]] bool chains_apart(const matrix_product<S>& p, index_t threads) {
+  constexpr index_t few = 128 * 128;
+  return threads > 1 && p.axes == 0 && p.m * p.n <= few && p.k >= 8 * chain_terms<S>;
+}
+
 /// Bytes of scratch memory of one item: a panel of b and some rows of a; or strips of the turned
 /// product.
 template <class S>
