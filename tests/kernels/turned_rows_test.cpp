@@ -16,7 +16,7 @@ namespace turned_rows_test {
 using topos::index_t;
 using topos::detail::copy_rows;
 using topos::detail::row_steps;
-using topos::detail::host_rows::turn_rows;
+using topos::detail::turn_rows;
 
 /// Rows in memory of just their size, where a sanitizer sees what is read beside them.
 template <class T>

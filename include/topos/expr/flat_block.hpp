@@ -104,6 +104,22 @@ inline void copy_row(T* to, const T* from, index_t columns) {
   }
 }
 
+/// to[c * pitch + r] = from[r * here.stride + c * here.step].
+template <class T>
+void turn_rows(T* to, index_t pitch, const T* from, row_steps here, index_t rows, index_t columns) {
+  index_t done = 0;
+  constexpr index_t picked = sizeof(T) > 2 ? 2 : 4;  // columns that are picked out one by one
+  if (here.step == 1 && here.stride == columns && columns <= picked) {
+    for (index_t c = 0; c < columns; ++c)
+      done = lane::copy_whole(to + c * pitch, from + c, columns, rows);
+  } else if (here.step == 1) {
+    done = lane::turn_rows(to, pitch, from, here.stride, rows, columns);
+  }
+  for (index_t c = 0; c < columns; ++c) {
+    for (index_t r = done; r < rows; ++r) to[c * pitch + r] = from[r * here.stride + c * here.step];
+  }
+}
+
 /// Copies rows.
 template <class T>
 void copy_rows(T* to, row_steps there, const T* from, row_steps here, index_t rows,

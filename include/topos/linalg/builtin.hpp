@@ -162,7 +162,7 @@ struct builtin_provider {
   template <class Stream, class T>
   static void multiply(const Stream& stream, const matrix_product<T>& p) {
     if constexpr (std::same_as<typename Stream::backend, backend::host>) {
-      if (host_product::chains_apart(p, stream.crew().size()))
+      if (host_product::chains_apart(p, threads_for(stream, p)))
         multiply_chains(stream, p);
       else
         multiply_at_once(stream, p);
@@ -177,11 +177,14 @@ struct builtin_provider {
  private:
   // As many threads as find work enough.
   template <class Stream, class T>
-  static void multiply_at_once(const Stream& stream, const matrix_product<T>& p) {
+  static index_t threads_for(const Stream& stream, const matrix_product<T>& p) {
     const index_t work = p.batch() * p.m * p.n * p.k * host_product::parts<T> / terms_per_cost;
-    const index_t threads = stream.crew().size();
-    const host_product::cut by =
-        host_product::cut_of(p, std::clamp<index_t>(2 * work / Stream::small_work, 1, threads));
+    return std::clamp<index_t>(2 * work / Stream::small_work, 1, stream.crew().size());
+  }
+
+  template <class Stream, class T>
+  static void multiply_at_once(const Stream& stream, const matrix_product<T>& p) {
+    const host_product::cut by = host_product::cut_of(p, threads_for(stream, p));
     const index_t cost =
         std::max<index_t>(1, by.rows * by.columns / host_product::parts<T> * p.k / terms_per_cost);
     stream.for_each("topos::matmul", p.batch() * by.down * by.across, cost,

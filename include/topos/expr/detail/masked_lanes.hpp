@@ -31,14 +31,12 @@ template <class T>
 inline constexpr bool has_turns = false;
 #endif
 
-/// Half a batch, where some processors take half the time for one: those of 64 bytes. Else a batch.
+/// Half a batch, where some processors take half the time for one: those of 64 bytes.
 #ifdef __AVX512F__
 template <class T>
 inline constexpr bool has_halves = std::same_as<T, float> || std::same_as<T, double>;
 template <class T>
-using half_batch =
-    typename std::conditional_t<has_halves<T>, xsimd::make_sized_batch<T, batch<T>::size / 2>,
-                                std::type_identity<batch<T>>>::type;
+using half_batch = typename xsimd::make_sized_batch<T, batch<T>::size / 2>::type;
 
 /// A batch with half a one in its first lanes, and any numbers in the others.
 inline batch<float> whole(const half_batch<float>& lanes) { return _mm512_castps256_ps512(lanes); }

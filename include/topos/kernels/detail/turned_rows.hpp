@@ -14,22 +14,6 @@
 
 namespace topos::detail::host_rows {
 
-/// to[c * pitch + r] = from[r * here.stride + c * here.step].
-template <class T>
-void turn_rows(T* to, index_t pitch, const T* from, row_steps here, index_t rows, index_t columns) {
-  index_t done = 0;
-  constexpr index_t picked = sizeof(T) > 2 ? 2 : 4;  // columns that are picked out one by one
-  if (here.step == 1 && here.stride == columns && columns <= picked) {
-    for (index_t c = 0; c < columns; ++c)
-      done = lane::copy_whole(to + c * pitch, from + c, columns, rows);
-  } else if (here.step == 1) {
-    done = lane::turn_rows(to, pitch, from, here.stride, rows, columns);
-  }
-  for (index_t c = 0; c < columns; ++c) {
-    for (index_t r = done; r < rows; ++r) to[c * pitch + r] = from[r * here.stride + c * here.step];
-  }
-}
-
 /// Whether rows of so many columns are turned: there are `most_short_rows` of them in a block then,
 /// or fewer.
 [[nodiscard]] inline bool are_turned(index_t columns) { return columns > 1 && columns < short_row; }

@@ -264,13 +264,8 @@ inline void multiply_turned(const matrix_product<T>& p, index_t top, index_t pas
                                  .b_column = p.a_row};
   for (; top < past; top += strip<T>) {
     const index_t rows = std::min(strip<T>, past - top);
-    T* const to = p.c + top * p.n;
-    T* const made = p.n == 1 ? to : scratch;
-    multiply_part(turned, 0, p.n, top, rows, made, strip<T>, scratch + p.n * strip<T>);
-    if (p.n == 1) continue;
-    for (index_t r = lane::turn_columns(to, made, strip<T>, rows, p.n); r < rows; ++r) {
-      for (index_t j = 0; j < p.n; ++j) to[r * p.n + j] = made[j * strip<T> + r];
-    }
+    multiply_part(turned, 0, p.n, top, rows, scratch, strip<T>, scratch + p.n * strip<T>);
+    detail::copy_rows(p.c + top * p.n, {p.n, 1}, scratch, {1, strip<T>}, rows, p.n);
   }
 }
 

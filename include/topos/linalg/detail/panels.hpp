@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <concepts>
 #include <topos/core/promotion.hpp>
+#include <topos/expr/flat_block.hpp>
 #include <topos/kernels/register_block.hpp>
 
 namespace topos::detail::host_product {
@@ -37,12 +38,9 @@ inline void transpose_columns(T* to, index_t width, const S* b, index_t row, ind
       std::fill(to + width + count, to + 2 * width, T(0));
     }
   } else {
-    index_t turned = 0;
-    if (row == 1) turned = lane::turn_rows(to, width, b, column, count, depth);
-    for (index_t p = 0; p < depth; ++p, to += width) {
-      for (index_t j = turned; j < count; ++j) to[j] = b[p * row + j * column];
-      std::fill(to + count, to + width, T(0));
-    }
+    turn_rows(to, width, b, {column, row}, count, depth);
+    for (index_t p = 0; p < depth; ++p)
+      std::fill(to + p * width + count, to + (p + 1) * width, T(0));
   }
 }
 
