@@ -172,6 +172,14 @@ TEST(generators, are_on_a_device_and_read_no_memory) {
   });
 }
 
+TEST(linspace, takes_its_type_from_its_numbers) {
+  using topos::detail::value_of_t;
+  static_assert(std::same_as<value_of_t<decltype(linspace(0, 1, 3))>, float>);
+  static_assert(std::same_as<value_of_t<decltype(linspace(0, 1.0F))>, float>);
+  static_assert(std::same_as<value_of_t<decltype(linspace(0.0, 1))>, double>);
+  EXPECT_EQ(values_of(eval(linspace(0, 1, 5))), (std::vector<float>{0, 0.25F, 0.5F, 0.75F, 1}));
+}
+
 TEST(linspace, of_what_is_further_than_its_type_holds_is_refused) {
   const std::string text = support::refusal<topos::invalid_argument>(
       [] { (void)topos::linspace<float>(-3e38F, 3e38F, 5); });

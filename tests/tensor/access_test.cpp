@@ -4,8 +4,13 @@
 
 #include <gtest/gtest.h>
 
+#include <topos/expr/elementwise.hpp>
+#include <topos/expr/slice.hpp>
 #include <topos/expr/views.hpp>
+#include <topos/tensor/extremum.hpp>
 #include <topos/tensor/placement.hpp>
+#include <topos/tensor/reduction.hpp>
+#include <type_traits>
 #include <vector>
 
 #include "../support/devices.hpp"
@@ -107,6 +112,30 @@ TEST(tensor, gives_its_only_element) {
     EXPECT_EQ((topos::full<double, 0>({}, 2.5, d).item()), 2.5);
     EXPECT_EQ((topos::full<int, 3>({1, 1, 1}, 7, d).item()), 7);
   });
+}
+
+TEST(tensor, of_no_axes_becomes_a_number_where_one_is_asked_for) {
+  on_each_device([](topos::device d) {
+    const auto x = support::vector_on(d, std::vector<float>{1, 2, 3.5F});
+    const tensor<float, 0> total = sum(x);
+    EXPECT_EQ(float(total), 6.5F);
+    EXPECT_EQ(double(total), 6.5);
+    EXPECT_EQ(int(sum(x)), 6);
+    EXPECT_EQ(float(sum(x) * 2), 13);
+    EXPECT_EQ(float(slice(x, 2)), 3.5F);
+    EXPECT_EQ(static_cast<std::size_t>(argmax(x)), 2U);
+    if (any(x > 4) || !all(x > 0)) ADD_FAILURE();
+    int steps = 0;
+    for (auto y = x; sum(y) > 1; y *= 0.5F) ++steps;
+    EXPECT_EQ(steps, 3);
+  });
+}
+
+TEST(tensor, becomes_no_number_by_itself) {
+  static_assert(!std::is_convertible_v<tensor<float, 0>, float>);
+  static_assert(std::is_constructible_v<float, tensor<float, 0>>);
+  static_assert(!std::is_constructible_v<float, tensor<float, 1>>);
+  static_assert(!std::is_constructible_v<float, tensor<Kokkos::complex<float>, 0>>);
 }
 
 TEST(tensor, of_several_elements_is_no_item) {

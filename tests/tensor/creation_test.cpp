@@ -144,6 +144,18 @@ TEST(creation_functions, take_their_shape_from_braces) {
   EXPECT_EQ(topos::broadcast_to(topos::zeros<float>({3}), {2, 3}).shape(), expected);
 }
 
+TEST(creation_functions, are_of_float_or_of_their_value_where_no_type_is_named) {
+  using topos::tensor;
+  static_assert(std::same_as<decltype(topos::zeros({2, 3})), tensor<float, 2>>);
+  static_assert(std::same_as<decltype(topos::ones(2, 3)), tensor<float, 2>>);
+  static_assert(std::same_as<decltype(topos::empty({4})), tensor<float, 1>>);
+  on_each_device([](topos::device d) {
+    EXPECT_EQ(values_of(topos::full({2}, 7, d)), (std::vector<int>{7, 7}));
+    EXPECT_EQ(values_of(topos::full({2}, 0.5, d)), (std::vector<double>{0.5, 0.5}));
+    EXPECT_EQ(values_of(eval(topos::eye(2, d))), (std::vector<float>{1, 0, 0, 1}));
+  });
+}
+
 TEST(empty, has_its_shape) {
   on_each_device([](topos::device d) {
     const auto x = topos::empty<float, 3>({2, 0, 4}, d);

@@ -289,23 +289,31 @@ template <std::floating_point T>
       detail::linspace_elements<T>{start, stop, step, count > 1 ? intervals : none},
       shape<1>{count}, d);
 }
+/// The same in the type of the numbers, or that which theirs promote to; of integers in float.
+template <int = 0, detail::real_number A, detail::real_number B>
+[[nodiscard]] auto linspace(A start, B stop, index_t count = 50,
+                            device d = default_device::current(),
+                            std::source_location where = std::source_location::current()) {
+  using T = detail::floating_t<typename detail::range_of<A, B>::type>;
+  return linspace<T>(static_cast<T>(start), static_cast<T>(stop), count, d, where);
+}
 
 /// Ones on a diagonal, zeros elsewhere: an expression (rows, columns). Diagonal 1 is the one above
 /// the main diagonal, -1 the one below.
-template <element T>
+template <element T = float>
 [[nodiscard]] auto eye(index_t rows, index_t columns, index_t diagonal = 0,
                        device d = default_device::current(),
                        std::source_location where = std::source_location::current()) {
   (void)size_of_shape(shape<2>{rows, columns}, where);
   return detail::generated(detail::eye_elements<T>{columns, diagonal}, shape<2>{rows, columns}, d);
 }
-template <element T>
+template <element T = float>
 [[nodiscard]] auto eye(index_t rows, index_t columns, device d,
                        std::source_location where = std::source_location::current()) {
   return eye<T>(rows, columns, 0, d, where);
 }
 /// The identity matrix (rows, rows).
-template <element T>
+template <element T = float>
 [[nodiscard]] auto eye(index_t rows, device d = default_device::current(),
                        std::source_location where = std::source_location::current()) {
   return eye<T>(rows, rows, 0, d, where);

@@ -88,6 +88,17 @@ struct located_operators : located_base {
     return eval(static_cast<const X&>(*this), where).item(where);
   }
 
+  /// The same of no axes, as a number: `float(sum(x))`, `while (norm(r) > 0.1f)`.
+  template <scalar T, class X = Self>
+    requires(node_t<X>::rank == 0 && std::is_constructible_v<T, value_of_t<X>>)
+  explicit operator T() const {
+    const X& self = static_cast<const X&>(*this);
+    if constexpr (expression<X>)
+      return static_cast<T>(self.item(made_at(self)));
+    else
+      return static_cast<T>(self.item());
+  }
+
   TOPOS_LOCATED_OPERATOR(+, add)
   TOPOS_LOCATED_OPERATOR(-, subtract)
   TOPOS_LOCATED_OPERATOR(*, multiply)

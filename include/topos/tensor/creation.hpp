@@ -3,8 +3,8 @@
 
 /// New tensors.
 ///
-/// A shape may be given in braces, `zeros<float>({2, 3})`, and where nothing follows it as numbers,
-/// `zeros<float>(2, 3)`.
+/// A shape may be given in braces, `zeros<int>({2, 3})`, and where nothing follows it as numbers,
+/// `zeros<int>(2, 3)`. Where no type is named the elements are float, or of a value's type.
 
 #include <array>
 #include <ranges>
@@ -25,19 +25,19 @@ concept number_for = scalar<S> && !std::same_as<S, T> && (is_complex<T> || !is_c
 }  // namespace detail
 
 /// A tensor of a shape with any content; returns at once.
-template <element T, std::size_t Rank>
+template <element T = float, std::size_t Rank>
 [[nodiscard]] tensor<T, Rank> empty(shape<Rank> extents, device d = default_device::current(),
                                     std::source_location where = std::source_location::current()) {
   return tensor<T, Rank>(extents, d, where);
 }
-template <element T, std::size_t Rank>
+template <element T = float, std::size_t Rank>
 [[nodiscard]] tensor<T, Rank> empty(const index_t (&extents)[Rank],
                                     device d = default_device::current(),
                                     std::source_location where = std::source_location::current()) {
   return empty<T>(std::to_array(extents), d, where);
 }
 
-template <element T, std::integral... I>
+template <element T = float, std::integral... I>
   requires(sizeof...(I) > 0)
 [[nodiscard]] tensor<T, sizeof...(I)> empty(I... extents) {
   return empty<T>(shape<sizeof...(I)>{static_cast<index_t>(extents)...});
@@ -74,39 +74,53 @@ template <element T, std::size_t Rank, detail::number_for<T> S>
   return full<T>(std::to_array(extents), value, d, where);
 }
 
+/// The same in the type of the value: `full({2, 3}, 7)` is of int.
+template <int = 0, element T, std::size_t Rank>
+[[nodiscard]] tensor<T, Rank> full(shape<Rank> extents, T value,
+                                   device d = default_device::current(),
+                                   std::source_location where = std::source_location::current()) {
+  return full<T>(extents, value, d, where);
+}
+template <int = 0, element T, std::size_t Rank>
+[[nodiscard]] tensor<T, Rank> full(const index_t (&extents)[Rank], T value,
+                                   device d = default_device::current(),
+                                   std::source_location where = std::source_location::current()) {
+  return full<T>(std::to_array(extents), value, d, where);
+}
+
 /// A tensor of zeros; returns at once.
-template <element T, std::size_t Rank>
+template <element T = float, std::size_t Rank>
 [[nodiscard]] tensor<T, Rank> zeros(shape<Rank> extents, device d = default_device::current(),
                                     std::source_location where = std::source_location::current()) {
   return full<T, Rank>(extents, T{}, d, where);
 }
-template <element T, std::size_t Rank>
+template <element T = float, std::size_t Rank>
 [[nodiscard]] tensor<T, Rank> zeros(const index_t (&extents)[Rank],
                                     device d = default_device::current(),
                                     std::source_location where = std::source_location::current()) {
   return zeros<T>(std::to_array(extents), d, where);
 }
 
-template <element T, std::integral... I>
+template <element T = float, std::integral... I>
   requires(sizeof...(I) > 0)
 [[nodiscard]] tensor<T, sizeof...(I)> zeros(I... extents) {
   return zeros<T>(shape<sizeof...(I)>{static_cast<index_t>(extents)...});
 }
 
 /// A tensor of ones; returns at once.
-template <element T, std::size_t Rank>
+template <element T = float, std::size_t Rank>
 [[nodiscard]] tensor<T, Rank> ones(shape<Rank> extents, device d = default_device::current(),
                                    std::source_location where = std::source_location::current()) {
   return full<T, Rank>(extents, T(1.0f), d, where);
 }
-template <element T, std::size_t Rank>
+template <element T = float, std::size_t Rank>
 [[nodiscard]] tensor<T, Rank> ones(const index_t (&extents)[Rank],
                                    device d = default_device::current(),
                                    std::source_location where = std::source_location::current()) {
   return ones<T>(std::to_array(extents), d, where);
 }
 
-template <element T, std::integral... I>
+template <element T = float, std::integral... I>
   requires(sizeof...(I) > 0)
 [[nodiscard]] tensor<T, sizeof...(I)> ones(I... extents) {
   return ones<T>(shape<sizeof...(I)>{static_cast<index_t>(extents)...});

@@ -81,7 +81,7 @@ template <std::size_t To, std::size_t Rank>
 /// anew wherever it is used, so keep the tensor of one that is used twice. `How` is what makes one
 /// element of many.
 template <expression E, std::size_t Rank, class How>
-class [[nodiscard]] reduction : detail::located_operators<reduction<E, Rank, How>> {
+class [[nodiscard]] reduction : public detail::located_operators<reduction<E, Rank, How>> {
  public:
   using value_type = typename How::value_type;
   static constexpr std::size_t rank = Rank;

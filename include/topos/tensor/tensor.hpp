@@ -38,7 +38,7 @@ class tensor_slice;
 /// A dense row-major array of `Rank` axes on one device. Copies share memory; no operation changes
 /// what another tensor holds. Its content may still be being computed: reading it waits.
 template <element T, std::size_t Rank>
-class tensor : detail::located_operators<tensor<T, Rank>> {
+class tensor : public detail::located_operators<tensor<T, Rank>> {
  public:
   using value_type = T;
   static constexpr std::size_t rank = Rank;

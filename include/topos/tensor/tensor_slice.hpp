@@ -15,7 +15,7 @@ namespace topos {
 
 /// A part of a tensor that can be assigned to. An operand like any other, too.
 template <class T, std::size_t Rank, std::size_t Whole>
-class tensor_slice : detail::located_operators<tensor_slice<T, Rank, Whole>> {
+class tensor_slice : public detail::located_operators<tensor_slice<T, Rank, Whole>> {
  public:
   tensor_slice(tensor<T, Whole>& of, const detail::layout<Rank>& part, std::source_location where)
       : of_(of), whole_(of.extents_), part_(part), where_(where) {}
