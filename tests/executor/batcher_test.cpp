@@ -105,6 +105,15 @@ TEST(batcher, closes_a_full_batch_at_once) {
   EXPECT_EQ(b.stats().batch_sizes, (histogram{{3, 1}}));
 }
 
+TEST(batcher, takes_items_in_braces) {
+  topos::batcher<int, int> b(twice);
+  std::vector<int> results;
+  for (const int r : b.map({1, 2, 3}, {.request_size = 2})) results.push_back(r);
+  for (auto& request : b.requests({4, 5}))
+    for (const int r : request.get()) results.push_back(r);
+  EXPECT_EQ(results, (std::vector{2, 4, 6, 8, 10}));
+}
+
 TEST(batcher, does_not_hold_a_request_back_for_a_delay) {
   topos::manual_time time;
   topos::batcher<int, int> b(twice, {.max_delay = 1h, .time = &time});

@@ -121,7 +121,6 @@ struct scaled {
 using scaled_deployment = topos::deployment<scaled, topos::endpoint<"/run", &scaled::run>>;
 
 static_assert(std::is_constructible_v<encoder_deployment, topos::executor_options>);
-static_assert(!std::is_constructible_v<scaled_deployment, topos::executor_options>);
 static_assert(!std::is_move_constructible_v<encoder_deployment>);
 static_assert(topos::needs_no_factory<encoder>);
 static_assert(!topos::needs_no_factory<scaled>);
@@ -218,6 +217,14 @@ TEST_F(deployment, has_a_model_for_each_replica_and_device) {
     EXPECT_EQ(e[0], static_cast<float>(next++));
   }
   EXPECT_EQ(next, 500U);
+}
+
+TEST_F(deployment, takes_items_in_braces) {
+  encoder_deployment dep;
+  std::string all;
+  for (const std::string& shouted : dep.post<"/shout">({"a", "bc"})) all += shouted;
+  for (auto& request : dep.requests<"/shout">({"d"})) all += request.get().at(0);
+  EXPECT_EQ(all, "a!bc!d!");
 }
 
 TEST_F(deployment, runs_where_it_is_told) {

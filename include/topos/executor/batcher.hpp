@@ -6,6 +6,7 @@
 #include <concepts>
 #include <cstddef>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <span>
 #include <stop_token>
@@ -22,6 +23,7 @@
 #include <topos/executor/result_stream.hpp>
 #include <topos/executor/statistics.hpp>
 #include <utility>
+#include <vector>
 
 namespace topos {
 
@@ -106,24 +108,34 @@ class batcher : public detail::executor_core {
     return queue_->submit(std::move(item), std::move(options));
   }
 
-  /// The results for a range or a generator of items, in requests that run as one batch each. A
-  /// range that is a variable is read where it is, and must outlive the results; a generator is
-  /// moved or copied in. Blocks while there is no room for a request, whatever `full` says.
-  template <item_source<In> S>
+  /// The results for a range or a generator of items, or for items in braces, in requests that run
+  /// as one batch each. A range that is a variable is read where it is, and must outlive the
+  /// results; a generator is moved or copied in. Blocks while there is no room for a request,
+  /// whatever `full` says.
+  template <class S>
   result_stream<In, Out> map(S&& source, const request_options& options = {},
                              Parameters parameters = {}) {
     detail::check(options);
     return {queue_, detail::make_items<In>(std::forward<S>(source)), options,
             std::make_shared<const Parameters>(std::move(parameters))};
   }
+  result_stream<In, Out> map(std::initializer_list<In> source, const request_options& options = {},
+                             Parameters parameters = {}) {
+    return map(std::vector<In>(source), options, std::move(parameters));
+  }
 
   /// As `map`, but a future for each request.
-  template <item_source<In> S>
+  template <class S>
   request_stream<In, Out> requests(S&& source, const request_options& options = {},
                                    Parameters parameters = {}) {
     detail::check(options);
     return {queue_, detail::make_items<In>(std::forward<S>(source)), options,
             std::make_shared<const Parameters>(std::move(parameters))};
+  }
+  request_stream<In, Out> requests(std::initializer_list<In> source,
+                                   const request_options& options = {},
+                                   Parameters parameters = {}) {
+    return requests(std::vector<In>(source), options, std::move(parameters));
   }
 
   [[nodiscard]] statistics stats() const { return queue_->stats(); }

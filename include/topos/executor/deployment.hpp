@@ -5,7 +5,9 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstdlib>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -67,13 +69,22 @@ class deployment : public detail::executor_core {
 
   /// Makes each replica's model as `Model(device)`. Blocks until all are made; throws what one of
   /// their constructors throws, or `invalid_argument` for options that nothing could run with.
-  explicit deployment(executor_options options = {}) requires needs_no_factory<Model>
+  explicit deployment(executor_options options = {})
       : deployment(std::move(options), options_by_name()) {}
 
   /// The same with options of single endpoints, as below.
-  deployment(executor_options options, const options_by_name& each) requires needs_no_factory<Model>
+  deployment(executor_options options, const options_by_name& each)
       : deployment(
-            std::move(options), [](device place) { return Model(place); }, each) {}
+            std::move(options),
+            [](device place) -> Model {
+              static_assert(needs_no_factory<Model>,
+                            "topos::deployment: a model that is not made as Model(device) "
+                            "needs a factory: deployment(options, "
+                            "[](topos::device d) { return Model(d, more); })");
+              if constexpr (needs_no_factory<Model>) return Model(place);
+              std::abort();
+            },
+            each) {}
 
   /// Makes each replica's model by a factory, for models that need more than their device. `each`:
   /// the options of single endpoints, by name, in the place of the executor's, of which they
@@ -149,24 +160,37 @@ class deployment : public detail::executor_core {
   /// The names of the endpoints.
   [[nodiscard]] static std::vector<std::string_view> endpoints() { return {Endpoints::name()...}; }
 
-  /// The results for a range or a generator of items, in order, in requests that run as one batch
-  /// each, with parameters of the endpoint's type. The first are under way when it returns.
+  /// The results for a range or a generator of items, or for items in braces, in order, in requests
+  /// that run as one batch each, with parameters of the endpoint's type. The first are under way
+  /// when it returns.
   template <fixed_string Name, class S>
-    requires item_source<S, in<Name>> result_stream<in<Name>, out<Name>> post(
-        S&& source, const request_options& options = {}, parameters<Name> further = {}) {
-      detail::check(options);
-      return {queue<Name>(), detail::make_items<in<Name>>(std::forward<S>(source)), options,
-              std::make_shared<const parameters<Name>>(std::move(further))};
-    }
+  result_stream<in<Name>, out<Name>> post(S&& source, const request_options& options = {},
+                                          parameters<Name> further = {}) {
+    detail::check(options);
+    return {queue<Name>(), detail::make_items<in<Name>>(std::forward<S>(source)), options,
+            std::make_shared<const parameters<Name>>(std::move(further))};
+  }
+  template <fixed_string Name>
+  result_stream<in<Name>, out<Name>> post(std::initializer_list<in<Name>> source,
+                                          const request_options& options = {},
+                                          parameters<Name> further = {}) {
+    return post<Name>(std::vector<in<Name>>(source), options, std::move(further));
+  }
 
   /// As `post`, but a future for each request.
   template <fixed_string Name, class S>
-    requires item_source<S, in<Name>> request_stream<in<Name>, out<Name>> requests(
-        S&& source, const request_options& options = {}, parameters<Name> further = {}) {
-      detail::check(options);
-      return {queue<Name>(), detail::make_items<in<Name>>(std::forward<S>(source)), options,
-              std::make_shared<const parameters<Name>>(std::move(further))};
-    }
+  request_stream<in<Name>, out<Name>> requests(S&& source, const request_options& options = {},
+                                               parameters<Name> further = {}) {
+    detail::check(options);
+    return {queue<Name>(), detail::make_items<in<Name>>(std::forward<S>(source)), options,
+            std::make_shared<const parameters<Name>>(std::move(further))};
+  }
+  template <fixed_string Name>
+  request_stream<in<Name>, out<Name>> requests(std::initializer_list<in<Name>> source,
+                                               const request_options& options = {},
+                                               parameters<Name> further = {}) {
+    return requests<Name>(std::vector<in<Name>>(source), options, std::move(further));
+  }
 
   /// What one endpoint has done.
   template <fixed_string Name>

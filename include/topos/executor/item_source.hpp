@@ -153,8 +153,11 @@ class generated_items final : public items<In> {
 };
 
 /// A range that is an lvalue is referred to, anything else is taken over.
-template <batch_item In, item_source<In> S>
+template <batch_item In, class S>
 [[nodiscard]] std::unique_ptr<items<In>> make_items(S&& source) {
+  static_assert(item_source<S, In>,
+                "topos: map, post and requests take a range of items, or of what becomes one, or a "
+                "callable that returns the next as a std::optional");
   if constexpr (item_range<S, In>) {
     using view = std::views::all_t<S>;
     if constexpr (contiguous_item_range<view, In>) {
@@ -162,8 +165,10 @@ template <batch_item In, item_source<In> S>
     } else {
       return std::make_unique<range_items<In, view>>(std::views::all(std::forward<S>(source)));
     }
-  } else {
+  } else if constexpr (item_generator<S, In>) {
     return std::make_unique<generated_items<In, std::decay_t<S>>>(std::forward<S>(source));
+  } else {
+    return nullptr;
   }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// expect: needs_no_factory
+// expect: topos::deployment: a model that is not made as Model.device. needs a factory
+// expect: topos: map, post and requests take a range of items
 
 #include <span>
 #include <topos/executor.hpp>
@@ -15,7 +16,9 @@ using executor = topos::deployment<model, topos::endpoint<"/run", &model::run>>;
 void use() {
 #ifdef TOPOS_MUST_FAIL
   executor dep;
+  (void)dep.post<"/run">(std::vector<model*>());
 #else
   executor dep({}, [](topos::device d) { return model(d, 1); });
+  (void)dep.post<"/run">({1, 2});
 #endif
 }
