@@ -107,6 +107,7 @@ TEST(pad, puts_a_border_around) {
     EXPECT_EQ(values_of(topos::pad(slice(x, topos::range{0, 0}), {{1, 0}, {0, 1}}, 9)),
               (std::vector<int>{9, 9, 9}));
     EXPECT_EQ(values_of(topos::pad(x, 0)), values_of(x));
+    EXPECT_EQ(values_of(topos::pad(slice(x, 0), {{1, 0}})), (std::vector<int>{0, 1, 2}));
   });
   const auto bytes = topos::ones<std::uint8_t>({2});
   EXPECT_THROW((void)topos::pad(bytes, -1), topos::invalid_argument);

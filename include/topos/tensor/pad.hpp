@@ -19,12 +19,12 @@ struct border {
 /// A new tensor of the elements of x with a border of one value around them, of its own width on
 /// either side of each axis: `pad(x, {{1, 1}, {0, 2}})`. Returns at once. Throws `invalid_argument`
 /// for a width below 0, or a whole number that integers of the type do not have.
-template <operand X, detail::scalar S = int>
-  requires(detail::node_t<X>::rank > 0)
-[[nodiscard]] auto pad(const X& x, const std::array<border, detail::node_t<X>::rank>& widths,
-                       S value = 0, std::source_location where = std::source_location::current()) {
+template <operand X, std::size_t Rank, detail::scalar S = int>
+  requires(Rank > 0 && Rank == detail::node_t<X>::rank)
+[[nodiscard]] auto pad(const X& x, const std::array<border, Rank>& widths, S value = 0,
+                       std::source_location where = std::source_location::current()) {
   using T = detail::value_of_t<X>;
-  constexpr std::size_t rank = detail::node_t<X>::rank;
+  constexpr std::size_t rank = Rank;
   detail::require_fits<T>("pad", value, where);
   decltype(auto) node = detail::as_node(x);
   const shape<rank> inner = node.shape();
