@@ -183,6 +183,72 @@ TEST(queue, writes_in_place_what_it_reads_itself) {
   });
 }
 
+// More elements than run in place.
+constexpr topos::index_t many = 100'000;
+
+TEST(queue, lends_what_nobody_owns_to_what_is_queued_behind) {
+  const auto x = support::vector_on(topos::cpu(), std::vector<float>(many, 1));
+  const std::size_t before = topos::memory_stats(topos::cpu()).in_use;
+  support::gate held(topos::detail::queues::all().first(topos::cpu(), {}));
+  tensor<float, 1> u = x;
+  for (int i = 0; i != 20; ++i) {
+    tensor<float, 1> v = u * 0.5F + 1.0F;
+    u = v;
+  }
+  EXPECT_LE(topos::memory_stats(topos::cpu()).in_use, before + 3 * many * sizeof(float));
+
+  held.open();
+
+  float expected = 1;
+  for (int i = 0; i != 20; ++i) expected = expected * 0.5F + 1.0F;
+  EXPECT_EQ(values_of(u), std::vector<float>(many, expected));
+  u = x;
+  topos::block_until_ready(topos::cpu());
+  EXPECT_EQ(topos::memory_stats(topos::cpu()).in_use, before);
+}
+
+TEST(queue, lends_nothing_that_has_an_owner_or_another_reader) {
+  const auto x = support::vector_on(topos::cpu(), std::vector<float>(many, 1));
+  const queue beside(topos::cpu());
+  support::gate held(topos::detail::queues::all().first(topos::cpu(), {}));
+  std::vector<tensor<float, 1>> kept;
+  std::vector<tensor<float, 1>> of_beside;
+  for (int i = 0; i != 5; ++i) {
+    tensor<float, 1> y = x * static_cast<float>(i);
+    kept.emplace_back(y + 1.0F);
+    const queue_scope in(beside);
+    of_beside.emplace_back(y + 2.0F);
+  }
+  held.open();
+  for (std::size_t i = 0; i != 5; ++i) {
+    const auto number = static_cast<float>(i);
+    EXPECT_EQ(values_of(kept[i]), std::vector<float>(many, number + 1));
+    EXPECT_EQ(values_of(of_beside[i]), std::vector<float>(many, number + 2));
+  }
+}
+
+TEST(queue, lends_nothing_to_work_that_overtakes_it) {
+  const auto x = support::vector_on(topos::cpu(), std::vector<float>(many, 1));
+  support::gate held(topos::detail::queues::all().first(topos::cpu(), {}));
+  tensor<float, 1> u = x + 1.0F;
+  u = tensor<float, 1>(u * 3.0F);  // what u was is read yet
+  const queue beside(topos::cpu());
+  const auto own = [&] {
+    const queue_scope in(beside);
+    return tensor<float, 1>(x * 5.0F);
+  }();
+  const auto here = [&] {
+    const topos::in_place_scope in_place;
+    return tensor<float, 1>(x * 7.0F);
+  }();
+  EXPECT_EQ(values_of(own), std::vector<float>(many, 5));
+  EXPECT_EQ(values_of(here), std::vector<float>(many, 7));
+  held.open();
+  EXPECT_EQ(values_of(u), std::vector<float>(many, 6));
+  EXPECT_EQ(values_of(own), std::vector<float>(many, 5));
+  EXPECT_EQ(values_of(here), std::vector<float>(many, 7));
+}
+
 TEST(queue, waits_for_what_another_queue_computes) {
   const buffer made = some();
   const buffer used = some();

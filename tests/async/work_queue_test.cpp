@@ -16,8 +16,8 @@
 #include <topos/async/event.hpp>
 #include <topos/async/in_place_scope.hpp>
 #include <topos/async/queue.hpp>
-#include <topos/async/ticket.hpp>
 #include <topos/async/work_queue.hpp>
+#include <topos/memory/ticket.hpp>
 #include <vector>
 
 #include "../support/death_test.hpp"

@@ -70,4 +70,20 @@ class queue {
   std::shared_ptr<detail::queue_lease> lease_;
 };
 
+namespace detail {
+
+/// Memory for elements of a size that work which this thread enqueues next writes, before anything
+/// else uses it. On the CPU it may be lent by work that is queued before; what may run at once has
+/// its own.
+[[nodiscard]] inline buffer room_for_work(const device& d, std::size_t bytes, std::size_t each,
+                                          std::source_location where) {
+  if (d.kind() == device_kind::cpu && bytes >= buffer::least_lent &&
+      bytes / each > backend::host::stream::small_work && in_place_scopes() == 0 &&
+      !host_worker::works_here()) {
+    return buffer::for_work(d, bytes, queue_of(d, where).id(), where);
+  }
+  return buffer(d, bytes, where);
+}
+
+}  // namespace detail
 }  // namespace topos

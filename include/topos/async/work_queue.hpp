@@ -15,11 +15,11 @@
 #include <topos/async/failure.hpp>
 #include <topos/async/host_worker.hpp>
 #include <topos/async/in_place_scope.hpp>
-#include <topos/async/ticket.hpp>
 #include <topos/async/work.hpp>
 #include <topos/backend/backend.hpp>
 #include <topos/device/runtime.hpp>
 #include <topos/memory/buffer.hpp>
+#include <topos/memory/ticket.hpp>
 #include <utility>
 #include <vector>
 

@@ -13,6 +13,7 @@
 #include <source_location>
 #include <topos/device/device.hpp>
 #include <topos/memory/pool.hpp>
+#include <topos/memory/ticket.hpp>
 #include <utility>
 #include <vector>
 
@@ -37,6 +38,24 @@ class buffer {
   /// `out_of_memory`, and `runtime_not_started` outside of the runtime's life.
   buffer(device d, std::size_t bytes, std::source_location where = std::source_location::current())
       : block_(allocate(d, bytes, where)) {}
+
+  /// The same for work that this thread enqueues next in a CPU's in-order queue, and that writes it
+  /// all before anything else uses it: it may be what work that is enqueued there uses yet.
+  [[nodiscard]] static buffer for_work(device d, std::size_t bytes, std::size_t queue,
+                                       std::source_location where) {
+    detail::require_runtime(where);
+    const std::size_t rounded = detail::pool::class_of(bytes);
+    detail::pool& pool = detail::pool_of(d);
+    buffer made(new block(d, nullptr, nullptr, rounded, nullptr, false));
+    void* const lent = pool.borrow(rounded, queue);
+    made.block_->data = lent != nullptr ? lent : pool.allocate(rounded, where);
+    made.block_->borrowed = lent != nullptr;
+    made.block_->pool = &pool;
+    return made;
+  }
+
+  /// Smaller memory is not worth to be lent.
+  static constexpr std::size_t least_lent = std::size_t{128} << 10;
 
   /// Memory on `d` that another made; memory_stats does not count it. It has to stay as it is
   /// until `keeper` is released, which the last reference does, on any thread, once no work uses
@@ -153,7 +172,9 @@ class buffer {
         : place(where), pool(from), data(d), bytes(b), keeper(std::move(k)), read_only(constant) {}
     ~block() {
       if (pool != nullptr) {
-        pool->deallocate(data, bytes);
+        // Borrowed, but never written: the work that used it before may do so yet.
+        if (borrowed && ticket.load(std::memory_order_relaxed) == 0) pool->wait();
+        pool->deallocate(data, bytes, offer);
       } else if (keeper) {
         // Launched work may still use it, and what releases it knows nothing of our queue.
         backend::visit(place.kind(), [&](auto b) { decltype(b)::finish(place.index()); });
@@ -171,7 +192,20 @@ class buffer {
     std::atomic<std::uint64_t> references{owner};
     std::atomic<std::uint64_t> ticket{0};
     std::exception_ptr poison;
+    detail::pool::offer offer;
+    bool borrowed = false;
   };
+
+  // Offers what its last owner lets go of, and queued work of one queue of the CPU holds.
+  static void lend(block* b, std::uint64_t now) noexcept {
+    if (b->pool == nullptr || b->bytes < least_lent || b->place.kind() != device_kind::cpu) return;
+    const std::uint64_t reader = reader_in(now);
+    if (reader == several_readers) return;
+    const std::uint64_t t = b->ticket.load(std::memory_order_acquire);
+    if (reader == no_reader && t == 0) return;
+    b->offer = {.data = b->data, .bytes = b->bytes};
+    b->pool->lend(b->offer, reader != no_reader ? reader - 1 : detail::ticket{t}.queue());
+  }
 
   explicit buffer(block* made) noexcept : block_(made) {}
 
@@ -183,7 +217,9 @@ class buffer {
   static void release(block* b, std::uint64_t kind) noexcept {
     if (b == nullptr) return;
     // The last reference need not count down: nobody is left to count with it.
-    if ((b->references.load(std::memory_order_acquire) & counts_mask) == kind ||
+    const std::uint64_t now = b->references.load(std::memory_order_acquire);
+    if (kind == owner && owners_in(now) == 1 && held_in(now) != 0) lend(b, now);
+    if ((now & counts_mask) == kind ||
         (b->references.fetch_sub(kind, std::memory_order_acq_rel) & counts_mask) == kind) {
       delete b;
     }

@@ -9,6 +9,9 @@
 /// most a fifth is unused, then multiples of 2 MiB. What is kept and what is in use come to no more
 /// than twice what was in use at once, or 1 GiB: beyond that all that is kept is given back.
 ///
+/// Memory that nobody owns any more, but that work which is queued on the CPU yet uses, is lent to
+/// what is queued behind it: a loop that runs ahead goes round in the memory of two of its steps.
+///
 /// Who enqueues work faster than a device does it would take memory for each of its results. Where
 /// queued work may hold 256 MiB in more than four blocks, and none is free, it is waited for: after
 /// that the blocks are free that it needed.
@@ -80,10 +83,58 @@ class pool {
     wait_ = std::move(wait);
   }
 
+  /// Waits for queued work, which gives back what it holds. Says false where none is known of.
+  bool wait() const {
+    const auto wait = [&] {
+      const std::lock_guard lock(mutex_);
+      return wait_;
+    }();
+    if (wait) wait();
+    return wait != nullptr;
+  }
+
+  /// A block without owners that queued work uses yet: what is enqueued in that work's queue later
+  /// may write into it already.
+  struct offer {
+    void* data = nullptr;
+    std::size_t bytes = 0;
+    std::size_t queue = 0;
+    bool open = false;   // it can be taken
+    bool taken = false;  // the memory is another block's now
+  };
+
+  /// Offers a block to work that is enqueued in a queue.
+  void lend(offer& o, std::size_t queue) noexcept {
+    const std::lock_guard lock(mutex_);
+    try {
+      offers_.push_back(&o);
+      o.queue = queue;
+      o.open = true;
+    } catch (...) {  // no memory to remember it by: nobody takes it
+    }
+  }
+
+  /// Memory of `bytes` (a class size) that work of a queue has to itself, once what is enqueued
+  /// there by now is done; null if there is none. The last that was offered: it will be in a cache.
+  [[nodiscard]] void* borrow(std::size_t bytes, std::size_t queue) noexcept {
+    const std::lock_guard lock(mutex_);
+    const auto found = std::find_if(offers_.rbegin(), offers_.rend(), [&](const offer* o) {
+      return o->bytes == bytes && o->queue == queue;
+    });
+    if (found == offers_.rend()) return nullptr;
+    offer& o = **found;
+    offers_.erase(std::next(found).base());
+    o.open = false;
+    o.taken = true;
+    return o.data;
+  }
+
   /// Takes memory back. On devices with a queue of their own this is in queue order: whoever gets
   /// the block next uses it later in the same queue.
-  void deallocate(void* pointer, std::size_t bytes) noexcept {
+  void deallocate(void* pointer, std::size_t bytes, const offer& lent) noexcept {
     const std::lock_guard lock(mutex_);
+    if (lent.taken) return;
+    if (lent.open) std::erase(offers_, &lent);
     in_use_ -= bytes;
     --blocks_in_use_;
     try {
@@ -95,6 +146,10 @@ class pool {
     } catch (...) {  // no memory left to remember the block by: give it back instead
     }
     give_back(pointer, bytes);
+  }
+
+  void deallocate(void* pointer, std::size_t bytes) noexcept {
+    deallocate(pointer, bytes, offer());
   }
 
   /// Gives cached memory back to the device.
@@ -125,16 +180,6 @@ class pool {
   }
 
  private:
-  // Without the lock: memory is to come back meanwhile.
-  bool wait() const {
-    const auto wait = [&] {
-      const std::lock_guard lock(mutex_);
-      return wait_;
-    }();
-    if (wait) wait();
-    return wait != nullptr;
-  }
-
   struct blocks {
     std::size_t count = 0;
     std::size_t bytes = 0;
@@ -217,6 +262,7 @@ class pool {
   device device_;
   mutable std::mutex mutex_;
   std::map<std::size_t, std::vector<void*>> free_;
+  std::vector<offer*> offers_;
   std::size_t in_use_ = 0;
   std::size_t peak_ = 0;
   std::size_t cached_ = 0;

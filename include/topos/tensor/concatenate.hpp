@@ -111,7 +111,7 @@ template <class Nodes>
           concat("concatenate: axis ", axis, " of the result does not fit 63 bits"), where);
     }
   });
-  tensor<typename joined_nodes<Nodes>::value_type, rank> result(extents, d, where);
+  auto result = tensor<typename joined_nodes<Nodes>::value_type, rank>::for_work(extents, d, where);
   if (result.size() == 0) return result;
   layout<rank> next = layout<rank>::dense(extents);
   const auto place = [&](const auto& node) {
@@ -136,7 +136,8 @@ template <class Nodes>
   for (std::size_t i = 0; i <= rank; ++i) {
     extents[i] = i == along ? count : part_extents[i - (i > along ? 1 : 0)];
   }
-  tensor<typename joined_nodes<Nodes>::value_type, rank + 1> result(extents, d, where);
+  auto result =
+      tensor<typename joined_nodes<Nodes>::value_type, rank + 1>::for_work(extents, d, where);
   if (result.size() == 0) return result;
   const layout<rank + 1> whole = layout<rank + 1>::dense(extents);
   const auto place = [&, number = index_t{0}](const auto& /*node*/) mutable {

@@ -43,7 +43,7 @@ template <operand X, std::size_t Rank, detail::scalar S = int>
     }
   }
   const device d = node.device().value_or(default_device::current());
-  tensor<T, rank> result(extents, d, where);
+  auto result = tensor<T, rank>::for_work(extents, d, where);
   auto place = detail::layout<rank>::dense(extents);
   if (extents != inner)
     detail::map(detail::filled<T>(detail::convert_op<T>{}(value), extents, d), result.memory(),

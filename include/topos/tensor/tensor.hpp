@@ -55,7 +55,7 @@ class tensor : public detail::located_operators<tensor<T, Rank>> {
   template <expression E>
     requires(std::same_as<typename E::value_type, T>&& E::rank == Rank)
   tensor(const E& e, std::source_location where = std::source_location::current())
-      : tensor(e.shape(), e.device().value_or(default_device::current()), where) {
+      : tensor(for_work(e.shape(), e.device().value_or(default_device::current()), where)) {
     detail::map(e, memory_, whole(), where);
   }
 
@@ -107,6 +107,12 @@ class tensor : public detail::located_operators<tensor<T, Rank>> {
   /// A tensor over memory that is written already, or by queued work that knows the buffer.
   tensor(buffer memory, index_t offset, topos::shape<Rank> extents)
       : extents_(extents), memory_(std::move(memory)), offset_(offset) {}
+
+  /// Room for what this thread enqueues next, and what writes all of it: see room_for_work.
+  [[nodiscard]] static tensor for_work(const topos::shape<Rank>& extents, topos::device d,
+                                       std::source_location where) {
+    return {detail::room_for_work(d, bytes_of(extents, where), sizeof(T), where), 0, extents};
+  }
 
   [[nodiscard]] topos::device device() const noexcept { return memory_.where(); }
   [[nodiscard]] const topos::shape<Rank>& shape() const noexcept { return extents_; }
