@@ -10,6 +10,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <source_location>
 #include <topos/device/device.hpp>
 #include <topos/memory/pool.hpp>
@@ -43,15 +44,7 @@ class buffer {
   /// all before anything else uses it: it may be what work that is enqueued there uses yet.
   [[nodiscard]] static buffer for_work(device d, std::size_t bytes, std::size_t queue,
                                        std::source_location where) {
-    detail::require_runtime(where);
-    const std::size_t rounded = detail::pool::class_of(bytes);
-    detail::pool& pool = detail::pool_of(d);
-    buffer made(new block(d, nullptr, nullptr, rounded, nullptr, false));
-    void* const lent = pool.borrow(rounded, queue);
-    made.block_->data = lent != nullptr ? lent : pool.allocate(rounded, where);
-    made.block_->borrowed = lent != nullptr;
-    made.block_->pool = &pool;
-    return made;
+    return buffer(allocate(d, bytes, where, queue));
   }
 
   /// Smaller memory is not worth to be lent.
@@ -239,17 +232,19 @@ class buffer {
                                                   std::memory_order_relaxed));
   }
 
-  static block* allocate(device d, std::size_t bytes, std::source_location where) {
+  // `behind`: the queue whose work may have lent the memory.
+  static block* allocate(device d, std::size_t bytes, std::source_location where,
+                         std::optional<std::size_t> behind = {}) {
     detail::require_runtime(where);
     detail::pool& pool = detail::pool_of(d);
     const std::size_t rounded = detail::pool::class_of(bytes);
-    void* data = pool.allocate(rounded, where);
-    try {
-      return new block(d, &pool, data, rounded, nullptr, false);
-    } catch (...) {
-      pool.deallocate(data, rounded);
-      throw;
-    }
+    // Without a pool it has nothing to give back yet.
+    auto made = std::make_unique<block>(d, nullptr, nullptr, rounded, nullptr, false);
+    if (behind) made->data = pool.borrow(rounded, *behind);
+    made->borrowed = made->data != nullptr;
+    if (!made->borrowed) made->data = pool.allocate(rounded, where);
+    made->pool = &pool;
+    return made.release();
   }
 
   block* block_ = nullptr;
