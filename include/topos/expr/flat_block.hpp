@@ -104,6 +104,17 @@ inline void copy_row(T* to, const T* from, index_t columns) {
   }
 }
 
+/// Copies elements that lie `step` apart to where they are neighbours.
+template <class T>
+[[gnu::noinline]] void copy_apart(T* to, const T* from, index_t step, index_t count) {
+  index_t k = lane::copy_whole(to, from, step, count);
+  if constexpr (lane::element<T>) {
+    for (; k + lane::width<T> <= count; k += lane::width<T>)
+      lane::store(to + k, lane::load_apart(from + k * step, step));
+  }
+  for (; k < count; ++k) to[k] = from[k * step];
+}
+
 /// to[c * pitch + r] = from[r * here.stride + c * here.step].
 template <class T>
 void turn_rows(T* to, index_t pitch, const T* from, row_steps here, index_t rows, index_t columns) {

@@ -285,6 +285,21 @@ template <class Function, class... B>
   return detail::of_pairs(std::make_index_sequence<2 * pair_batches>{}, function, lanes...);
 }
 
+/// Batches that follow each other: what is asked for each row they are of is asked once.
+inline constexpr int some_batches = 4;
+template <class B>
+struct some {
+  B at[some_batches];
+};
+
+/// `function` of each batch of some.
+template <class Function, class... B>
+[[gnu::always_inline]] inline auto of_some(const Function& function, const some<B>&... lanes) {
+  using result = decltype(function(lanes.at[0]...));
+  return some<result>{{function(lanes.at[0]...), function(lanes.at[1]...), function(lanes.at[2]...),
+                       function(lanes.at[3]...)}};
+}
+
 /// An array folded onto its first half until one value is left: each level is one operation on
 /// lanes, and the order is the same on every machine of their width.
 template <index_t Count, class T, class Combine>

@@ -38,6 +38,8 @@ struct memory_elements {
   /// Where they are, and the same of other memory.
   [[nodiscard]] const T* address() const { return data; }
   [[nodiscard]] static memory_elements of(const T* from) { return {from}; }
+  /// Those from element o on, of which nothing is fetched.
+  [[nodiscard]] memory_elements from(index_t o) const { return {data + o}; }
   KOKKOS_FUNCTION T operator()(index_t o) const {
     // Loops that read truths as such are not made lanes of.
     if constexpr (std::is_same_v<T, bool>)
@@ -91,6 +93,9 @@ struct widened_elements {
   friend bool operator==(const widened_elements&, const widened_elements&) = default;
   [[nodiscard]] const in_memory* address() const { return elements.address(); }
   [[nodiscard]] static widened_elements of(const in_memory* from) { return {Elements::of(from)}; }
+  [[nodiscard]] auto from(index_t o) const {
+    return widened_elements<decltype(elements.from(o)), To>{elements.from(o)};
+  }
   KOKKOS_FUNCTION To operator()(index_t o) const { return static_cast<To>(elements(o)); }
   template <int N>
   [[nodiscard]] KOKKOS_FUNCTION pack<To, N> packed(index_t o) const {

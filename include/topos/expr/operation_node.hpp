@@ -15,18 +15,23 @@ namespace topos::detail {
 template <class Indices, class Op, class... Rows>
 struct operation_rows_of;
 
+template <class Rows>
+using row_of = decltype(std::declval<const Rows&>().row(0));
+
 /// The rows of an operation, inside a kernel.
 template <std::size_t... I, class Op, class... Rows>
 struct operation_rows_of<std::index_sequence<I...>, Op, Rows...> : part<I, Rows>... {
   Op op;
   operation_rows_of(const Op& o, const Rows&... rows) : part<I, Rows>{rows}..., op(o) {}
-  KOKKOS_FUNCTION auto row(index_t r) const { return make_row(op, part<I, Rows>::value.row(r)...); }
+  KOKKOS_FUNCTION auto row(index_t r) const {
+    return operation_row<Op, row_of<Rows>...>{{part<I, Rows>::value.row(r)}..., op};
+  }
   [[nodiscard]] flat_need need_flat(index_t columns) const {
     return (part<I, Rows>::value.need_flat(columns) + ...);
   }
   [[nodiscard]] auto flat(flat_block& block) const {
     return operation_row<Op, decltype(part<I, Rows>::value.flat(block))...>{
-        op, part<I, Rows>::value.flat(block)...};
+        {part<I, Rows>::value.flat(block)}..., op};
   }
 
   bool operator==(const operation_rows_of& other) const
@@ -66,9 +71,6 @@ template <class To, class Elements>
 
 // Truths in memory have no lanes of their own. Beside what has lanes they are loaded as numbers of
 // those, or the operation would have none either.
-
-template <class Rows>
-using row_of = decltype(std::declval<const Rows&>().row(0));
 
 template <class Rows>
 inline constexpr bool are_bare_truths =

@@ -6,11 +6,13 @@
 ///     is_contiguous(),      as is_dense() and dense(), where operations need not be simple: what a
 ///     contiguous()          device asks for
 ///
-/// and, where some of what they are of is gathered (see gather_row.hpp), as rows of that have,
+/// and, as rows in memory have, and what is gathered (see gather_row.hpp),
 ///
-///     bytes_gathered        of an element, in all that is gathered
-///     gathered(j, block)    the row of elements j to j + block.columns, with that in memory of the
-///                           block
+///     bytes_levelled        of an element, in all that may lie apart
+///     is_level()            whether nothing does
+///     levelled(j, block)    the row, of the kind whose loops have nothing to ask: if it is not
+///                           level, of elements j to j + block.columns, of which what lies apart
+///                           is copied; see level_block
 
 #include <algorithm>
 #include <cstddef>
@@ -90,25 +92,34 @@ template <class Row>
 using contiguous_t = decltype(contiguous(std::declval<const Row&>()));
 
 template <class Row>
-constexpr std::size_t bytes_gathered_of() {
-  if constexpr (requires { Row::bytes_gathered; })
-    return Row::bytes_gathered;
+constexpr std::size_t bytes_levelled_of() {
+  if constexpr (requires { Row::bytes_levelled; })
+    return Row::bytes_levelled;
   else
     return 0;
 }
+/// Whether some of a row may lie apart.
 template <class Row>
-inline constexpr bool gathers = bytes_gathered_of<Row>() != 0;
+inline constexpr bool may_lie_apart = bytes_levelled_of<Row>() != 0;
 
 template <class Row>
-[[nodiscard]] auto gathered(const Row& row, index_t j, flat_block& block) {
-  if constexpr (gathers<Row>)
-    return row.gathered(j, block);
+[[nodiscard]] bool is_level(const Row& row) {
+  if constexpr (may_lie_apart<Row>)
+    return row.is_level();
+  else
+    return true;
+}
+template <class Row>
+[[nodiscard, gnu::always_inline]] inline auto levelled(const Row& row, index_t j,
+                                                       flat_block& block) {
+  if constexpr (may_lie_apart<Row>)
+    return row.levelled(j, block);
   else
     return row;
 }
 template <class Row>
-using gathered_t =
-    decltype(gathered(std::declval<const Row&>(), index_t{}, std::declval<flat_block&>()));
+using levelled_t =
+    decltype(levelled(std::declval<const Row&>(), index_t{}, std::declval<flat_block&>()));
 
 // A part of an operation: a base class, so that parts need no recursion and no std::tuple, whose
 // functions are host code to nvcc, and which asks compilers dozens of questions about each type.
@@ -146,11 +157,8 @@ struct operation_row_of<std::index_sequence<I...>, Op, Rows...> : part<I, Rows>.
   static constexpr index_t width = width_of_operation<Op, value_type, Rows...>();
   static constexpr bool has_pairs = (Rows::has_pairs || ...);
   static constexpr bool is_quick = is_quick_operation<Op, value_type, width, Rows...>();
-  static constexpr std::size_t bytes_gathered = (bytes_gathered_of<Rows>() + ...);
-  Op op;
-
-  KOKKOS_FUNCTION operation_row_of(const Op& o, const Rows&... rows)
-      : part<I, Rows>{rows}..., op(o) {}
+  static constexpr std::size_t bytes_levelled = (bytes_levelled_of<Rows>() + ...);
+  Op op;  // an aggregate: rows are put together where they lie, and copied nowhere
 
   KOKKOS_FUNCTION value_type operator[](index_t j) const {
     return call(op, part<I, Rows>::value[j]...);
@@ -160,6 +168,13 @@ struct operation_row_of<std::index_sequence<I...>, Op, Rows...> : part<I, Rows>.
     return lanes_from(j, all);
   }
   [[nodiscard]] auto lanes(index_t j, index_t count) const { return lanes_from(j, count); }
+  [[nodiscard, gnu::always_inline]] auto some(index_t j) const {
+    return lane::of_some(
+        [this](const auto&... x) __attribute__((always_inline)) {
+          return call_lanes<value_type>(op, lane::all{}, x...);
+        },
+        some_lanes(part<I, Rows>::value, j)...);
+  }
   template <int N>
   [[nodiscard]] KOKKOS_FUNCTION pack<value_type, N> packed(index_t j) const {
     return combine_packs<N>(part<I, Rows>::value.template packed<N>(j)...);
@@ -175,18 +190,19 @@ struct operation_row_of<std::index_sequence<I...>, Op, Rows...> : part<I, Rows>.
     using dense_rows =
         operation_row_of<std::index_sequence<I...>, std::decay_t<decltype(simple_of(op))>,
                          std::decay_t<decltype(std::declval<const Rows&>().dense())>...>;
-    return dense_rows(simple_of(op), part<I, Rows>::value.dense()...);
+    return dense_rows{{part<I, Rows>::value.dense()}..., simple_of(op)};
   }
   [[nodiscard]] KOKKOS_FUNCTION bool is_contiguous() const {
     return (detail::is_contiguous(part<I, Rows>::value) && ...);
   }
   [[nodiscard]] KOKKOS_FUNCTION auto contiguous() const {
     using rows = operation_row_of<std::index_sequence<I...>, Op, contiguous_t<Rows>...>;
-    return rows(op, detail::contiguous(part<I, Rows>::value)...);
+    return rows{{detail::contiguous(part<I, Rows>::value)}..., op};
   }
-  [[nodiscard]] auto gathered(index_t j, flat_block& block) const {
-    using rows = operation_row_of<std::index_sequence<I...>, Op, gathered_t<Rows>...>;
-    return rows(op, detail::gathered(part<I, Rows>::value, j, block)...);
+  [[nodiscard]] bool is_level() const { return (detail::is_level(part<I, Rows>::value) && ...); }
+  [[nodiscard, gnu::always_inline]] auto levelled(index_t j, flat_block& block) const {
+    using rows = operation_row_of<std::index_sequence<I...>, Op, levelled_t<Rows>...>;
+    return rows{{detail::levelled(part<I, Rows>::value, j, block)}..., op};
   }
   [[nodiscard]] bool is_same() const { return (part<I, Rows>::value.is_same() && ...); }
   [[nodiscard]] KOKKOS_FUNCTION pack<value_type, 2> two(index_t j, index_t distance) const {
@@ -228,7 +244,7 @@ using operation_row = operation_row_of<std::index_sequence_for<Rows...>, Op, Row
 template <class Op, class... Rows>
 [[nodiscard]] KOKKOS_FUNCTION operation_row<Op, Rows...> make_row(const Op& op,
                                                                   const Rows&... rows) {
-  return {op, rows...};
+  return {{rows}..., op};
 }
 
 }  // namespace topos::detail

@@ -31,6 +31,7 @@
 #include <cstddef>
 #include <topos/core/config.hpp>
 #include <topos/core/promotion.hpp>
+#include <topos/expr/flat_block.hpp>
 #include <topos/expr/lanes.hpp>
 #include <topos/expr/memory_elements.hpp>
 #include <topos/expr/row_pairs.hpp>
@@ -122,6 +123,48 @@ struct dense_row {
 template <class T>
 using memory_row = dense_row<memory_elements<T>>;
 
+// Bytes of an element that is copied to where its neighbours are; 0: those of a source are made, or
+// have no lanes.
+template <class Elements>
+constexpr std::size_t bytes_to_level() {
+  if constexpr (dense_row<Elements>::is_quick && dense_row<Elements>::width > 1)
+    return sizeof(typename Elements::in_memory);
+  else
+    return 0;
+}
+
+/// Neighbours in memory, or one element in every column, of which there is a batch: loops along
+/// them have nothing to ask. On the host.
+template <class Elements>
+struct level_row {
+  using value_type = typename Elements::value_type;
+  static constexpr index_t width = dense_row<Elements>::width;
+  static constexpr bool has_pairs = false;
+  static constexpr bool is_quick = true;
+  Elements elements;
+  index_t all;  // the bits of a column's number that count: all, or none
+
+  KOKKOS_FUNCTION value_type operator[](index_t j) const { return elements(j & all); }
+  template <class Count>
+  [[nodiscard, gnu::always_inline]] auto lanes(index_t j, Count count) const {
+    return lanes_of(elements, j & all, count);
+  }
+  [[nodiscard, gnu::always_inline]] auto some(index_t j) const {
+    const auto at = [&](index_t o) __attribute__((always_inline)) {
+      return lanes_of(elements, o, lane::all{});
+    };
+    using lanes = lane::some<decltype(at(0))>;
+    if (all == 0) {
+      const auto same = at(0);
+      return lanes{{same, same, same, same}};
+    }
+    return lanes{{at(j), at(j + width), at(j + 2 * width), at(j + 3 * width)}};
+  }
+  [[nodiscard]] KOKKOS_FUNCTION bool is_dense() const { return true; }
+  [[nodiscard]] KOKKOS_FUNCTION const level_row& dense() const { return *this; }
+  [[nodiscard]] bool is_same() const { return all == 0; }
+};
+
 /// Every step-th element of a source; step 0 repeats one.
 template <class Elements>
 struct strided_row {
@@ -144,6 +187,27 @@ struct strided_row {
   [[nodiscard]] KOKKOS_FUNCTION bool is_dense() const { return step == 1; }
   [[nodiscard]] KOKKOS_FUNCTION dense_row<Elements> dense() const { return {elements, base}; }
   [[nodiscard]] bool is_same() const { return step == 0; }
+
+  /// See operation_row.hpp.
+  static constexpr std::size_t bytes_levelled = bytes_to_level<Elements>();
+  [[nodiscard]] bool is_level() const { return bytes_levelled == 0 || step == 0 || step == 1; }
+  [[nodiscard, gnu::always_inline]] auto levelled(index_t first, flat_block& block) const {
+    if constexpr (bytes_levelled != 0) {
+      constexpr index_t all = -1;
+      using level = level_row<decltype(elements.from(base))>;
+      if (step == 1) return level{elements.from(base), all};
+      auto* const to = block.take<typename Elements::in_memory>();
+      const auto* const from = elements.address() + base;
+      if (step == 0) {
+        std::fill_n(to, width, *from);
+        return level{Elements::of(to).from(0), 0};
+      }
+      copy_apart(to, from + first * step, step, block.columns);
+      return level{Elements::of(to).from(-first), all};
+    } else {
+      return *this;
+    }
+  }
 
  private:
   // Out of line, so that the common case stays small.
@@ -230,5 +294,19 @@ struct constant_row {
 
 template <class Row>
 using lanes_t = decltype(std::declval<const Row&>().lanes(0, lane::all{}));
+
+/// Some batches of a row, from element j on.
+template <class Row>
+[[nodiscard, gnu::always_inline]] inline auto some_lanes(const Row& row, index_t j) {
+  constexpr index_t width = Row::width;
+  if constexpr (requires { row.some(j); }) {
+    return row.some(j);
+  } else {
+    const auto at = [&](index_t o) __attribute__((always_inline)) {
+      return row.lanes(o, lane::all{});
+    };
+    return lane::some<lanes_t<Row>>{{at(j), at(j + width), at(j + 2 * width), at(j + 3 * width)}};
+  }
+}
 
 }  // namespace topos::detail

@@ -76,7 +76,7 @@ template <std::size_t... I, class Op, class... Rows>
     const operation_row_of<std::index_sequence<I...>, Op, Rows...>& row) {
   using inner = operation_row<Op, settled_t<Rows>...>;
   const auto made = [&] {
-    return inner(row.op, settled(static_cast<const part<I, Rows>&>(row).value)...);
+    return inner{{settled(static_cast<const part<I, Rows>&>(row).value)}..., row.op};
   };
   // Truths without lanes would leave what is beside them without any.
   constexpr bool has_lanes = inner::width != 0 && !std::is_same_v<typename inner::value_type, bool>;

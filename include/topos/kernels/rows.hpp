@@ -191,6 +191,15 @@ constexpr bool same_order() {
          reduces_lanes<Op, dense>() == reduces_lanes<Other, dense>();
 }
 
+/// Elements that are combined without cutting them in halves.
+template <class Op, class Row>
+inline constexpr index_t straight = links* chains*(reduces_lanes<Op, Row>() ? Row::width : 1);
+
+/// Where more are cut.
+[[nodiscard]] inline index_t middle_of(index_t first, index_t last, index_t straight) {
+  return first + (last - first + 2 * straight - 1) / (2 * straight) * straight;
+}
+
 template <class Op, class Row>
 inline typename Row::value_type reduce_rest(const Op& op, const Row& row, index_t first,
                                             index_t last) {
@@ -199,15 +208,10 @@ inline typename Row::value_type reduce_rest(const Op& op, const Row& row, index_
     return reduce_drawn(op, row, first, last);
   else if constexpr (!by_lanes && std::is_integral_v<typename Row::value_type>)
     return reduce_integers(op, row, first, last);
-  constexpr index_t straight = links * chains * (by_lanes ? Row::width : 1);
-  if (last - first > straight) {
-    const index_t middle = first + (last - first + 2 * straight - 1) / (2 * straight) * straight;
+  constexpr index_t most = straight<Op, Row>;
+  if (last - first > most) {
+    const index_t middle = middle_of(first, last, most);
     return op(reduce_rest(op, row, first, middle), reduce_rest(op, row, middle, last));
-  }
-  if constexpr (gathers<Row>) {
-    typename Row::value_type values[straight];
-    assign(values, 1, row, first, last);
-    return reduce_rest(op, memory_row<typename Row::value_type>{{values}}, 0, last - first);
   }
   if constexpr (!by_lanes)
     return reduce_scalars(op, row, first, last);
@@ -217,10 +221,35 @@ inline typename Row::value_type reduce_rest(const Op& op, const Row& row, index_
     return reduce_lanes(op, row, first, last);
 }
 
+// Of a row of which something lies apart: of some elements at a time.
+template <class Op, class Row>
+[[gnu::noinline]] typename Row::value_type reduce_apart(const Op& op, const Row& row, index_t first,
+                                                        index_t last) {
+  using T = typename Row::value_type;
+  if constexpr (reduces_lanes<Op, memory_row<T>>() != reduces_lanes<Op, Row>()) {
+    return reduce_rest(op, settled(Row(row)), first, last);
+  } else {
+    constexpr index_t most = straight<Op, Row>;
+    if (last - first > most) {
+      const index_t middle = middle_of(first, last, most);
+      return op(reduce_apart(op, row, first, middle), reduce_apart(op, row, middle, last));
+    }
+    T values[most];
+    assign_levelled(values, row, first, last, std::false_type{});
+    return reduce_rest(op, memory_row<T>{{values}}, 0, last - first);
+  }
+}
+
 template <class Op, class Row>
 inline auto reduce(const Op& op, const Row& row, index_t first, index_t last) {
-  return row.is_dense() ? reduce_rest(op, settled(row.dense()), first, last)
-                        : reduce_rest(op, settled(Row(row)), first, last);
+  if (row.is_dense()) return reduce_rest(op, settled(row.dense()), first, last);
+  if constexpr (may_lie_apart<Row>) {
+    if (!is_level(row)) return reduce_apart(op, row, first, last);
+    level_block<Row> block;
+    return reduce_rest(op, looped(row, first, block), first, last);
+  } else {
+    return reduce_rest(op, settled(Row(row)), first, last);
+  }
 }
 
 /// Of values in memory, in the same order as they would be of any row.

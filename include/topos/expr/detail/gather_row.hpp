@@ -92,7 +92,7 @@ struct gather_row {
   static constexpr index_t width = lane::width<value_type>;
   static constexpr bool has_pairs = false;
   static constexpr bool is_quick = false;
-  static constexpr std::size_t bytes_gathered = sizeof(value_type);
+  static constexpr std::size_t bytes_levelled = sizeof(value_type);
   strided_row<Table> table;  // at index 0
   strided_row<Indices> indices;
   named_places<index_type> named;
@@ -141,10 +141,11 @@ struct gather_row {
     }
   }
   /// See operation_row.hpp.
-  [[nodiscard]] auto gathered(index_t first, flat_block& block) const {
+  [[nodiscard]] bool is_level() const { return false; }
+  [[nodiscard]] memory_row<value_type> levelled(index_t first, flat_block& block) const {
     auto* const values = block.take<value_type>();
     gather(values, first, first + block.columns);
-    return memory_row<value_type>{{values}, -first};
+    return {{values}, -first};
   }
 
  private:

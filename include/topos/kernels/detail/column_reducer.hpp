@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <topos/kernels/rows.hpp>
+#include <utility>
 
 namespace topos::detail {
 
@@ -61,37 +62,69 @@ class column_reducer {
 
   /// to[k] = column c + k of `count` rows, r, r + step, ...
   void run(index_t r, index_t step, index_t count, index_t c, index_t past) const {
-    if (rows_.row(r).is_dense()) {
-      run(r, step, count, c, past, [](const auto& row) { return row.dense(); });
-    } else {
-      run(r, step, count, c, past, [](const auto& row) { return row; });
-    }
+    const row_type row = rows_.row(r);
+    constexpr bool by_lanes = adds_column_lanes<Op, row_type, T>();
+    // Four rows at a time: what is combined so far is read and written less often.
+    const auto run_all = [&](const auto& how) {
+      index_t i = 0;
+      for (; i + 4 <= count; i += 4, r += 4 * step)
+        add_rows<0, 1, 2, 3>(how, i == 0, c, past, r, step);
+      for (; i < count; ++i, r += step) add_rows<0>(how, i == 0, c, past, r, step);
+    };
+    if (row.is_dense())
+      run_all(dense_rows{});
+    else if constexpr (!by_lanes || !may_lie_apart<row_type>)
+      run_all(any_rows{});
+    else if (is_level(row))
+      run_all(level_rows{});
+    else
+      run_all(rows_apart{});
   }
 
  private:
-  template <class See>
-  void run(index_t r, index_t step, index_t count, index_t c, index_t past, const See& see) const {
-    // Four rows at a time: what is combined so far is read and written less often.
-    index_t i = 0;
-    for (; i + 4 <= count; i += 4, r += 4 * step)
-      add_rows<0, 1, 2, 3>(i == 0, c, past, r, step, see);
-    for (; i < count; ++i, r += step) add_rows<0>(i == 0, c, past, r, step, see);
-  }
+  using row_type = decltype(std::declval<const Rows&>().row(0));
+  struct dense_rows {};
+  struct level_rows {};
+  struct rows_apart {};
+  struct any_rows {};
 
   // Adds rows r + Steps * step. They are this function's own: what it stores could change any
   // other, and steps of theirs would be read and looked at for each batch. They are put together
   // here: what is copied in larger parts than it was stored in has to reach the cache before.
-  template <index_t... Steps, class See>
-  [[gnu::noinline]] void add_rows(bool first, index_t c, index_t past, index_t r, index_t step,
-                                  const See& see) const {
-    add(first, c, past, see(rows_.row(r + Steps * step))...);
+  template <index_t... Steps>
+  [[gnu::noinline]] void add_rows(dense_rows /*how*/, bool first, index_t c, index_t past,
+                                  index_t r, index_t step) const {
+    add(to_, first, c, past, rows_.row(r + Steps * step).dense()...);
+  }
+  template <index_t... Steps>
+  [[gnu::noinline]] void add_rows(any_rows /*how*/, bool first, index_t c, index_t past, index_t r,
+                                  index_t step) const {
+    add(to_, first, c, past, rows_.row(r + Steps * step)...);
+  }
+  template <index_t... Steps>
+  [[gnu::noinline]] void add_rows(level_rows /*how*/, bool first, index_t c, index_t past,
+                                  index_t r, index_t step) const {
+    level_block<row_type> memory[sizeof...(Steps)];
+    add(to_, first, c, past, looped(rows_.row(r + Steps * step), c, memory[Steps])...);
+  }
+  // Some columns at a time.
+  template <index_t... Steps>
+  [[gnu::noinline]] void add_rows(rows_apart /*how*/, bool first, index_t c, index_t past,
+                                  index_t r, index_t step) const {
+    constexpr index_t most = 512;
+    T values[sizeof...(Steps)][most];
+    for (index_t j = c; j < past; j += most) {
+      const index_t n = std::min(most, past - j);
+      (assign_levelled(values[Steps], rows_.row(r + Steps * step), j, j + n, std::false_type{}),
+       ...);
+      add(to_ + (j - c), first, 0, n, memory_row<T>{{values[Steps]}}...);
+    }
   }
 
   template <class Row, class... More>
-  [[gnu::always_inline]] void add(bool first, index_t c, index_t past, const Row& row,
+  [[gnu::always_inline]] void add(T* to, bool first, index_t c, index_t past, const Row& row,
                                   const More&... more) const {
     if constexpr (adds_column_lanes<Op, Row, T>()) {
-      T* to = to_;
       index_t j = c;
       for (; j + Row::width <= past; j += Row::width, to += Row::width)
         put(first, to, joined(lanes(row, j, lane::all{}), lanes(more, j, lane::all{})...));

@@ -91,8 +91,36 @@ struct drawn_row<converted_row<To, Row>, true> {
   }
 };
 
-template <class T, class Row>
-[[gnu::noinline]] void assign_dense(T* out, const Row& given, index_t first, index_t last);
+/// Memory for what is levelled of a row, of so many elements at most if that lies apart.
+template <class Row, index_t Most = 64>
+class level_block {
+ public:
+  explicit level_block(index_t columns = Most) : columns_(columns) {}
+  /// All of it.
+  [[nodiscard]] flat_block whole() { return {0, 1, columns_, 1, memory_, false}; }
+
+ private:
+  static_assert(Most >= 64, "a part of it has as many bytes");
+  alignas(flat_block::alignment) std::byte memory_[Most * Row::bytes_levelled];
+  index_t columns_;
+};
+
+/// A row as loops along it, from a column on, want it: of one that is not dense they level it
+/// themselves, so that it is put together in registers.
+template <class Row>
+[[nodiscard]] decltype(auto) looped(const Row& row, index_t /*first*/) {
+  return settled(row);
+}
+template <class Row, index_t Most>
+[[nodiscard, gnu::always_inline]] inline auto looped(const Row& row, index_t first,
+                                                     level_block<Row, Most>& memory) {
+  flat_block block = memory.whole();
+  return settled(levelled(row, first, block));
+}
+
+template <class T, class Row, class... Memory>
+[[gnu::noinline]] void assign_dense(T* out, const Row& given, index_t first, index_t last,
+                                    Memory&... memory);
 
 // By lanes that are stored as a narrower type.
 template <class T, class Given>
@@ -128,12 +156,28 @@ template <class T, class To, class Row>
   }
 }
 
-template <class T, class Given>
-void assign_dense(T* out, const Given& given, index_t first, index_t last) {
-  using Row = settled_t<Given>;
-  own_row<Row> row = settled(given);
+// Calls `function(j)` for the first element of each some batches that there are; says where the
+// others begin.
+template <index_t Width, class Function>
+[[gnu::always_inline]] inline index_t for_each_some(index_t first, index_t last,
+                                                    const Function& function) {
+  constexpr index_t length = lane::some_batches * Width;
+  for (; first + length <= last; first += length) function(first);
+  return first;
+}
+
+template <class T, class Given, class... Memory>
+void assign_dense(T* out, const Given& given, index_t first, index_t last, Memory&... memory) {
+  using Row = std::decay_t<decltype(looped(given, first, memory...))>;
+  own_row<Row> row = looped(given, first, memory...);
   if constexpr (Row::width != 0) {
     index_t j = first;
+    if constexpr (sizeof...(Memory) != 0 && Row::is_quick)
+      j = for_each_some<Row::width>(first, last, [&](index_t k) {
+        const auto lanes = some_lanes(row, k);
+        for (int b = 0; b < lane::some_batches; ++b)
+          lane::store(out + (k - first) + b * Row::width, lanes.at[b]);
+      });
     for (; j + Row::width <= last; j += Row::width)
       lane::store(out + (j - first), row.lanes(j, lane::all{}));
     if (j < last) lane::store_partial(out + (j - first), row.lanes(j, last - j), last - j);
@@ -144,14 +188,45 @@ void assign_dense(T* out, const Given& given, index_t first, index_t last) {
   }
 }
 
+// Past the caches, but for what is before the first whole batch that can be and behind the last
+// one; says where that begins.
+template <class T, class Given, class... Memory>
+[[gnu::noinline]] index_t stream_dense(T* out, const Given& given, index_t first, index_t last,
+                                       Memory&... memory) {
+  index_t j = first + elements_to_stream(out);
+  if (j > last || !can_stream(out + (j - first))) return first;
+  assign_dense(out, given, first, j, memory...);
+  using Row = std::decay_t<decltype(looped(given, first, memory...))>;
+  own_row<Row> row = looped(given, first, memory...);
+  for (; j + Row::width <= last; j += Row::width)
+    stream(out + (j - first), row.lanes(j, lane::all{}));
+  return j;
+}
+
+/// A dense row, past the caches where that is wanted and can be: a fence has to follow then. It is
+/// a bool, or std::false_type where it never is.
+template <class T, class Row, class Past, class... Memory>
+inline void assign_dense_row(T* out, const Row& row, index_t first, index_t last, Past past_caches,
+                             Memory&... memory) {
+  if constexpr (Row::width != 0 && std::is_same_v<Past, bool>) {
+    if (past_caches && (last - first >= 8 * Row::width || can_stream(out))) {
+      const index_t done = stream_dense(out, row, first, last, memory...);
+      out += done - first;
+      first = done;
+    }
+  }
+  assign_dense(out, row, first, last, memory...);
+}
+
 // Whether elements become wider as they are loaded, those that lie apart some at once.
 template <class Elements>
 inline constexpr bool widens_apart = false;
 template <class Elements, class To>
 inline constexpr bool widens_apart<widened_elements<Elements, To>> = true;
 
-template <class T, class Elements>
-inline void assign_dense(T* out, const strided_row<Elements>& row, index_t first, index_t last) {
+template <class T, class Elements, class Past>
+inline void assign_levelled(T* out, const strided_row<Elements>& row, index_t first, index_t last,
+                            Past /*past_caches*/) {
   if (row.step == 0 && first < last)
     return assign_dense(out, constant_row<typename Elements::value_type>{row[first]}, first, last);
   if constexpr (std::is_same_v<Elements, fetched_elements<T>>) {
@@ -166,73 +241,50 @@ inline void assign_dense(T* out, const strided_row<Elements>& row, index_t first
   assign_each(out, 1, row, first, last);  // lanes would be gathered one by one
 }
 
-template <class T, class Row>
-inline void assign(T* out, index_t step, const Row& row, index_t first, index_t last);
+// Elements that it pays to begin with past the caches of what is levelled.
+template <class T>
+inline constexpr index_t long_row = 8192 / sizeof(T);
 
-// What is gathered first, some at a time.
-template <class T, class Row>
-[[gnu::noinline]] void assign_gathered(T* out, const Row& row, index_t first, index_t last) {
+// What lies apart is brought together first, some at a time.
+template <class T, class Row, class Past>
+[[gnu::noinline]] void assign_levelled(T* out, const Row& row, index_t first, index_t last,
+                                       Past past_caches) {
+  if (is_level(row)) {
+    level_block<Row> block;
+    // Of a short row it would take as long to level it thrice.
+    if (last - first >= long_row<T>)
+      return assign_dense_row(out, row, first, last, past_caches, block);
+    return assign_dense(out, row, first, last, block);
+  }
   if constexpr (requires { row.gather(out, first, last); }) {
     row.gather(out, first, last);
   } else {
-    constexpr index_t most = 512;
-    alignas(flat_block::alignment) std::byte memory[most * Row::bytes_gathered];
+    constexpr index_t most = 128;  // more take less time in the caches, but longer from memory
     for (; first < last; first += most, out += most) {
       const index_t count = std::min(most, last - first);
-      flat_block block{0, 1, count, 1, memory, false};
-      assign(out, 1, row.gathered(first, block), first, first + count);
+      level_block<Row, most> block(count);
+      assign_dense(out, row, first, first + count, block);
     }
   }
+}
+
+/// Columns [first, last) of a row, past the caches where that is wanted and can be.
+template <class T, class Row, class Past>
+void assign_row(T* out, index_t step, const Row& row, index_t first, index_t last,
+                Past past_caches) {
+  if (step != 1)
+    assign_each(out, step, row, first, last);
+  else if (row.is_dense())
+    assign_dense_row(out, row.dense(), first, last, past_caches);
+  else if constexpr (may_lie_apart<Row>)
+    assign_levelled(out, row, first, last, past_caches);
+  else
+    assign_dense(out, row, first, last);
 }
 
 template <class T, class Row>
 inline void assign(T* out, index_t step, const Row& row, index_t first, index_t last) {
-  if (step != 1) {
-    assign_each(out, step, row, first, last);
-  } else if (row.is_dense()) {
-    assign_dense(out, row.dense(), first, last);
-  } else if constexpr (gathers<Row>) {
-    assign_gathered(out, row, first, last);
-  } else {
-    assign_dense(out, row, first, last);
-  }
-}
-
-// Past the caches, but for what is before the first whole batch that can be and behind the last
-// one; says where that begins.
-template <class T, class Given>
-[[gnu::noinline]] index_t stream_dense(T* out, const Given& given, index_t first, index_t last) {
-  using Row = settled_t<Given>;
-  own_row<Row> row = settled(given);
-  index_t j = first + elements_to_stream(out);
-  if (j > last || !can_stream(out + (j - first))) return first;
-  assign_dense(out, given, first, j);
-  for (; j + Row::width <= last; j += Row::width)
-    stream(out + (j - first), row.lanes(j, lane::all{}));
-  return j;
-}
-
-/// A dense row, past the caches where that is wanted and can be: a fence has to follow then.
-template <class T, class Row>
-inline void assign_dense_row(T* out, const Row& row, index_t first, index_t last,
-                             bool past_caches) {
-  if constexpr (Row::width != 0) {
-    if (past_caches && (last - first >= 8 * Row::width || can_stream(out))) {
-      const index_t done = stream_dense(out, row, first, last);
-      out += done - first;
-      first = done;
-    }
-  }
-  assign_dense(out, row, first, last);
-}
-
-/// Columns [c, past_c) of a row, past the caches where that is wanted and can be.
-template <class T, class Row>
-void assign_row(T* to, index_t step, const Row& row, index_t c, index_t past_c, bool past_caches) {
-  if (step == 1 && row.is_dense())
-    assign_dense_row(to, row.dense(), c, past_c, past_caches);
-  else
-    assign(to, step, row, c, past_c);
+  assign_row(out, step, row, first, last, std::false_type{});
 }
 
 /// Whether elements that cost less together lie side by side: the batches from one place end where

@@ -61,10 +61,18 @@ void reduce_each(const Op& op, const Rows& rows, index_t r, index_t past, index_
     r = reduce_by_some(op, row_at, r, past, columns, use);
     for (; r < past; ++r) use(r, reduce_rest(op, row_at(r), 0, columns));
   };
-  if (rows.row(r).is_dense())
+  const auto first = rows.row(r);
+  using row = std::decay_t<decltype(first)>;
+  if (first.is_dense()) {
     reduce_all([&](index_t i) { return rows.row(i).dense(); });
-  else
+  } else if (!is_level(first)) {
+    for (; r < past; ++r) use(r, reduce(op, rows.row(r), 0, columns));
+  } else if constexpr (may_lie_apart<row>) {
+    level_block<row> memory[rows_together];
+    reduce_all([&](index_t i) { return looped(rows.row(i), 0, memory[i % rows_together]); });
+  } else {
     reduce_all([&](index_t i) { return rows.row(i); });
+  }
 }
 
 }  // namespace topos::detail::host_rows

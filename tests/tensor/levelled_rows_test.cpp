@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Long rows in which one number fills a row, or neighbours lie apart: they are levelled before the
+// host loops along them. Whatever is computed of them has the bits that it has of dense copies.
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <topos/topos.hpp>
+#include <vector>
+
+#include "../support/devices.hpp"
+#include "../support/types.hpp"
+
+namespace levelled_rows_test {
+
+using topos::index_t;
+using topos::range;
+using topos::tensor;
+
+// A batch more or less than what is brought together at once, and than what sums cut in halves.
+constexpr index_t widths[] = {113, 127, 128, 129, 300, 4096, 4100, 9001};
+constexpr index_t rows = 9;
+
+template <class T>
+tensor<T, 2> numbers(index_t n, index_t columns, topos::index_t seed) {
+  std::vector<T> values(static_cast<std::size_t>(n * columns));
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = static_cast<T>(static_cast<float>((static_cast<index_t>(i) * 7919 + seed) % 127));
+  return support::tensor_on<2>(topos::cpu(), {n, columns}, values);
+}
+
+template <class T>
+bool same_bits(const tensor<T, 1>& a, const tensor<T, 1>& b) {
+  return support::values_of(a) == support::values_of(b);
+}
+template <class T>
+bool same_bits(const tensor<T, 2>& a, const tensor<T, 2>& b) {
+  return support::values_of(a) == support::values_of(b);
+}
+
+// Calls `check(x, column, row, every, other)` with views, then `check` with dense copies of them.
+template <class T, class Make>
+void expect_as_of_copies(Make make) {
+  for (const index_t w : widths) {
+    const auto x = numbers<T>(rows, w, 1);
+    const auto wide = numbers<T>(rows, 3 * w, 2);
+    const auto column = numbers<T>(rows, 1, 3);
+    const auto line = numbers<T>(1, w, 4);
+    const auto turned = numbers<T>(w, rows, 5);
+    const auto apart = topos::slice(wide, range{}, range{1, 3 * w, 3});
+    const auto across = topos::transpose(turned);
+    const auto whole = [&](const auto& v) {
+      return tensor<T, 2>(topos::broadcast_to(v, topos::shape<2>{rows, w}));
+    };
+
+    const auto of_views = make(x, column, line, apart, across);
+    const auto of_copies = make(x, whole(column), whole(line), whole(apart), whole(across));
+
+    EXPECT_TRUE(same_bits(tensor(of_views), tensor(of_copies))) << w << " columns";
+    EXPECT_TRUE(same_bits(tensor(sum(of_views, 1)), tensor(sum(of_copies, 1)))) << w << " columns";
+    EXPECT_TRUE(same_bits(tensor(sum(of_views, 0)), tensor(sum(of_copies, 0)))) << w << " columns";
+    EXPECT_TRUE(same_bits(tensor(max(of_views, 1)), tensor(max(of_copies, 1)))) << w << " columns";
+  }
+}
+
+TEST(levelled_rows, one_number_in_a_row) {
+  const auto make = [](const auto& x, const auto& column, const auto& line, const auto&,
+                       const auto&) { return (x - column) * line + column; };
+  expect_as_of_copies<float>(make);
+  expect_as_of_copies<topos::f16>(make);
+  expect_as_of_copies<Kokkos::complex<float>>(
+      [](const auto& x, const auto& column, const auto& line, const auto&, const auto&) {
+        return real((x - column) * line + column);
+      });
+}
+
+TEST(levelled_rows, numbers_apart) {
+  const auto make = [](const auto& x, const auto& column, const auto& line, const auto& apart,
+                       const auto& across) { return (x - apart) * across + column * line; };
+  expect_as_of_copies<float>(make);
+  expect_as_of_copies<double>(make);
+  expect_as_of_copies<std::int64_t>(make);
+  expect_as_of_copies<std::uint8_t>(make);
+}
+
+TEST(levelled_rows, what_becomes_wider) {
+  expect_as_of_copies<std::uint8_t>([](const auto& x, const auto& column, const auto& line,
+                                       const auto& apart, const auto& across) {
+    using topos::astype;
+    return astype<float>(x) - astype<float>(column) * astype<float>(apart) +
+           astype<float>(across) * astype<float>(line);
+  });
+}
+
+// What takes longer than to load its result is computed once, where it is one number in a row.
+TEST(levelled_rows, functions_of_one_number) {
+  expect_as_of_copies<float>(
+      [](const auto& x, const auto& column, const auto& line, const auto& apart, const auto&) {
+        return x * exp(column * 0.01f) + sin(line) * log1p(apart);
+      });
+}
+
+TEST(levelled_rows, truths) {
+  expect_as_of_copies<float>(
+      [](const auto& x, const auto& column, const auto& line, const auto& apart,
+         const auto& across) { return where(x < column || apart < line, x + column, across); });
+}
+
+TEST(levelled_rows, gathered) {
+  const tensor<std::int32_t, 1> places = topos::arange(300) * 7 % 113;
+  expect_as_of_copies<float>(
+      [&](const auto&, const auto& column, const auto&, const auto& apart, const auto&) {
+        return take(apart, places, 1) * topos::slice(column, range{}, range{0, 1});
+      });
+}
+
+// A function of a user's own has no lanes here.
+TEST(levelled_rows, functions_without_lanes) {
+  expect_as_of_copies<float>(
+      [](const auto& x, const auto& column, const auto&, const auto& apart, const auto&) {
+        return map([](float a, float b, float c) { return a * b - c; }, x, column, apart);
+      });
+}
+
+// Results past the caches, where rows are long enough for it and where they are not.
+TEST(levelled_rows, past_the_caches) {
+  for (const index_t w : {1000, 4099}) {
+    if (support::few_types && w == 1000) continue;  // a slow build
+    const index_t n = (index_t{9} << 20) / w;
+    const auto x = numbers<float>(n, w, 1);
+    const auto column = numbers<float>(n, 1, 2);
+    const tensor<float, 2> whole = broadcast_to(column, topos::shape<2>{n, w});
+    EXPECT_TRUE(same_bits(tensor(x - column), tensor(x - whole))) << w << " columns";
+  }
+}
+
+}  // namespace levelled_rows_test
