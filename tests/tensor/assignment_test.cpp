@@ -63,6 +63,49 @@ TEST(assignment, of_what_reads_the_tensor_where_it_is_written_is_in_place) {
   });
 }
 
+// The memory of what was computed and nobody reads any more is that of what replaces it.
+TEST(assignment, of_what_does_not_read_the_tensor_is_in_place) {
+  on_each_device([](const topos::device& d) {
+    tensor<float, 2> y = tensor_on<2>(d, {30, 40}, varied(1200));
+    const tensor<float, 2> x = tensor_on<2>(d, {30, 40}, varied(1200, 2));
+    const auto expression = x * 2 + 1;
+    y.block_until_ready();
+    EXPECT_TRUE(is_in_place(y, [&](const auto&) { return x + 1; }));
+    EXPECT_TRUE(is_in_place(y, [&](const auto&) { return expression; }));
+    EXPECT_FALSE(is_in_place(y, [&](const auto&) { return tensor(x); }));  // takes over another's
+    const tensor<float, 2> other = y;
+    EXPECT_FALSE(is_in_place(y, [&](const auto&) { return x + 2; }));
+    EXPECT_EQ(values_of(other), values_of(x));
+  });
+}
+
+TEST(assignment, of_another_shape_or_device_takes_new_memory) {
+  on_each_device([](const topos::device& d) {
+    tensor<float, 1> y = vector_on(d, varied(1000));
+    const tensor<float, 1> longer = vector_on(d, varied(1001));
+    const float* const memory = y.data();
+    y = longer + 1;
+    EXPECT_EQ(y.shape()[0], 1001);
+    EXPECT_NE(y.data(), memory);
+    for (const topos::device& other : topos::devices()) {
+      const tensor<float, 1> there = vector_on(other, varied(1001, 3));
+      y = there + 1;
+      EXPECT_EQ(y.device(), other);
+      EXPECT_EQ(values_of(y), values_of(topos::eval(there + 1)));
+    }
+  });
+}
+
+// What has failed is not written again: what replaces it has not failed.
+TEST(assignment, forgets_the_failure_of_what_was_there) {
+  tensor<float, 1> y = vector_on(topos::cpu(), varied(1000));
+  const tensor<float, 1> x = vector_on(topos::cpu(), varied(1000, 2));
+  y = map([](float) -> float { throw std::runtime_error("no"); }, x);
+  EXPECT_THROW(y.block_until_ready(), std::runtime_error);
+  y = x + 1;
+  EXPECT_NO_THROW(y.block_until_ready());
+}
+
 // Whose temporaries are there until the end of the line.
 TEST(assignment, of_an_expression_of_expressions_is_in_place) {
   on_each_device([](const topos::device& d) {

@@ -77,21 +77,17 @@ class tensor : public detail::located_operators<tensor<T, Rank>> {
   ~tensor() = default;
 
   /// Enqueues one fused kernel that computes an expression, and returns at once. It is computed in
-  /// place, `y = y + x`, where it is not a name's, nobody else holds this memory, and each element
-  /// of it is read only where it is written.
+  /// place, where nobody else holds this memory: `y = y + x`, if the expression is not a name's and
+  /// reads each element only where it is written; and `y = x + 1`, if what was there is computed.
   template <class E>
     requires(expression<std::remove_cvref_t<E>>&& std::same_as<
                  typename std::remove_cvref_t<E>::value_type, T>&& std::remove_cvref_t<E>::rank ==
              Rank)
   tensor& operator=(E&& e) {
     const std::source_location where = detail::made_at(e);
-    if constexpr (std::is_rvalue_reference_v<E&&>) {
-      if (is_own_memory_of(e, where)) {
-        detail::map(e, memory_, whole(), where);
-        return *this;
-      }
-    }
-    return *this = tensor(e, where);
+    if (!may_hold(e, std::is_rvalue_reference_v<E&&>, where)) return *this = tensor(e, where);
+    detail::map(e, memory_, whole(), where);
+    return *this;
   }
 
   /// A tensor keeps its element type and its number of axes.
@@ -328,13 +324,17 @@ class tensor : public detail::located_operators<tensor<T, Rank>> {
     }
   }
 
-  // Whether nobody but e, which reads the memory, would see that e is computed into it.
+  // Whether nobody but e would see that e is computed into this memory; `given`: e is no name's.
+  // What is new begins without the failure of what was there.
   template <expression E>
-  [[nodiscard]] bool is_own_memory_of(const E& e, std::source_location where) const {
+  [[nodiscard]] bool may_hold(const E& e, bool given, std::source_location where) const {
     if (!memory_.is_own() || e.shape() != extents_) return false;
     detail::own_memory of{memory_};
     of.find(e, whole());
-    return of.leaves != 0 && !of.apart && detail::may_overwrite(memory_, where, of.leaves + 1);
+    if (of.apart) return false;
+    if (of.leaves != 0) return given && detail::may_overwrite(memory_, where, of.leaves + 1);
+    return e.device().value_or(default_device::current()) == device() &&
+           detail::is_ready(memory_) && !memory_.poison() && detail::may_overwrite(memory_, where);
   }
 
   // `alone`: whether nobody but e held the memory.
