@@ -110,6 +110,27 @@ TEST(assignment, of_an_expression_of_expressions_is_in_place) {
   });
 }
 
+TEST(assignment, of_functions_of_expressions_is_in_place) {
+  on_each_device([](const topos::device& d) {
+    tensor<float, 1> y = vector_on(d, varied(1000));
+    const float* const memory = y.data();
+    const auto changes = [&](const auto& change) {
+      tensor<float, 1> expected = y + 0;  // with memory of its own
+      change(expected);
+      const std::vector<float> wanted = values_of(expected);  // nobody reads y then
+      change(y);
+      EXPECT_EQ(y.data(), memory);
+      EXPECT_EQ(values_of(y), wanted);
+    };
+    changes([](auto& of) { of = sqrt(of * of + 1); });
+    changes([](auto& of) { of = where(of < 0.5F || of > 2, of + 1, -of); });
+    changes([](auto& of) { of = clip(of * 2, of - 1, pow(of + 1, 2)); });
+    changes([](auto& of) { of = of + topos::astype<float>(of == 0.25F); });
+    changes([](auto& of) { of = topos::astype<float>(topos::astype<int>(of * 4) / 2); });
+    changes([](auto& of) { of = fma(of + 1, minimum(of, 2 - of), abs(-of)); });
+  });
+}
+
 TEST(assignment, is_in_place_beside_rows_columns_and_numbers) {
   on_each_device([](const topos::device& d) {
     for (const auto& [rows, columns] : {std::pair{1, 5}, {300, 1}, {70, 3}, {33, 100}, {5, 2000}}) {

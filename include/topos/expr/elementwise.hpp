@@ -16,15 +16,16 @@ namespace topos {
 namespace detail {
 
 /// An expression's elements as another type.
-template <class To, expression E>
-[[nodiscard]] auto convert(const E& e) {
-  using From = typename E::value_type;
-  if constexpr (std::same_as<From, To>)
-    return e;
+template <class To, class Given>
+  requires expression<std::remove_cvref_t<Given>>
+[[nodiscard]] auto convert(Given&& e) {
+  using E = std::remove_cvref_t<Given>;
+  if constexpr (std::same_as<typename E::value_type, To>)
+    return E(std::forward<Given>(e));
   else if constexpr (E::rank == 0 && requires { e.value; })
     return constant_node<To>(convert_op<To>{}(e.value));
   else
-    return operation_node<convert_op<To>, E>("astype", {}, {}, e);
+    return operation_node<convert_op<To>, E>("astype", {}, {}, std::forward<Given>(e));
 }
 
 // The common type of operands and scalars: scalars take part by their kind alone.
@@ -41,7 +42,7 @@ struct common_of_two {
   using type = typename decltype(choose())::type;
 };
 template <class A, class B>
-using common_t = typename common_of_two<A, B>::type;
+using common_t = typename common_of_two<std::remove_cvref_t<A>, std::remove_cvref_t<B>>::type;
 
 /// Throws `invalid_argument` for a whole number that integers of type T do not have: it would
 /// become another, as JAX lets it. (NumPy raises OverflowError, but compares with any number.)
@@ -59,9 +60,9 @@ void require_fits(const char* name, const X& x, std::source_location where) {
 
 /// An operand or scalar as a node of elements of type T.
 template <class T, class X>
-[[nodiscard]] auto node_as(const X& x, const char* name = "", std::source_location where = {}) {
-  if constexpr (operand<X>) {
-    return convert<T>(as_node(x));
+[[nodiscard]] auto node_as(X&& x, const char* name = "", std::source_location where = {}) {
+  if constexpr (given_operand<X>) {
+    return convert<T>(as_node(std::forward<X>(x)));
   } else {
     require_fits<T>(name, x, where);
     return constant_node<T>(convert_op<T>{}(x));
@@ -90,114 +91,144 @@ template <expression E>
 
 /// A part of an operation on as many axes. One of fewer is needed again and again: it is computed
 /// once, as reductions are, unless that takes no longer than to load it.
-template <std::size_t Rank, class Node>
-[[nodiscard]] decltype(auto) part_of(const Node& node, std::source_location where) {
+template <std::size_t Rank, class Given>
+[[nodiscard]] decltype(auto) part_of(Given&& node, std::source_location where) {
+  using Node = std::remove_cvref_t<Given>;
   if constexpr (Node::rank != 0 && Node::rank < Rank && is_costly<Node>)
     return computed(node, where);
   else
-    return (node);
+    return std::forward<Given>(node);
 }
 
 /// An operation on nodes. Where it was made is taken from them where no line is given.
 template <class Op, class... Nodes>
 [[nodiscard]] auto make_node(const char* name, std::source_location where, const Op& op,
-                             const Nodes&... nodes) {
-  constexpr std::size_t rank = std::max({Nodes::rank...});
+                             Nodes&&... nodes) {
+  constexpr std::size_t rank = std::max({std::remove_cvref_t<Nodes>::rank...});
   ((where = where.line() != 0 ? where : made_at(nodes)), ...);
-  return operation_node<Op, std::decay_t<decltype(part_of<rank>(nodes, where))>...>(
-      name, where, op, part_of<rank>(nodes, where)...);
+  using node =
+      operation_node<Op,
+                     std::decay_t<decltype(part_of<rank>(std::forward<Nodes>(nodes), where))>...>;
+  return node(name, where, op, part_of<rank>(std::forward<Nodes>(nodes), where)...);
 }
 
 /// Op on one operand of its own type.
-template <class Op, operand A>
-[[nodiscard]] auto apply(const A& a) {
-  return make_node("", {}, Op{}, as_node(a));
+template <class Op, given_operand A>
+[[nodiscard]] auto apply(A&& a) {
+  return make_node("", {}, Op{}, as_node(std::forward<A>(a)));
 }
 
 /// Op on one operand as floating-point numbers.
-template <class Op, operand A>
-[[nodiscard]] auto apply_floating(const A& a) {
-  return make_node("", {}, Op{}, convert<floating_t<value_of_t<A>>>(as_node(a)));
+template <class Op, given_operand A>
+[[nodiscard]] auto apply_floating(A&& a) {
+  return make_node("", {}, Op{}, node_as<floating_t<value_of_t<A>>>(std::forward<A>(a)));
+}
+
+/// Op on one operand that is no bool.
+template <class Op, given_operand A>
+[[nodiscard]] auto apply_negative(A&& a) {
+  static_assert(!std::same_as<value_of_t<A>, bool>,
+                "topos: bools have no negative: use !, or astype to an integer first");
+  return apply<Op>(std::forward<A>(a));
+}
+
+/// Op on one operand that is whole numbers or bools.
+template <class Op, given_operand A>
+[[nodiscard]] auto apply_integral(A&& a) {
+  static_assert(std::integral<value_of_t<A>>,
+                "topos: bit operations take integers or bools, not floating-point numbers");
+  return apply<Op>(std::forward<A>(a));
+}
+
+/// Op on one operand as bools: true where not 0.
+template <class Op, given_operand A>
+[[nodiscard]] auto apply_logical(A&& a) {
+  return make_node("", {}, Op{}, node_as<bool>(std::forward<A>(a)));
 }
 
 /// Op on two operands in the type that they have in common.
 template <class Op, class A, class B>
-[[nodiscard]] auto apply(const char* name, const A& a, const B& b, std::source_location where) {
+[[nodiscard]] auto apply(const char* name, A&& a, B&& b, std::source_location where) {
   using T = common_t<A, B>;
-  return make_node(name, where, Op{}, node_as<T>(a, name, where), node_as<T>(b, name, where));
+  return make_node(name, where, Op{}, node_as<T>(std::forward<A>(a), name, where),
+                   node_as<T>(std::forward<B>(b), name, where));
 }
 
 /// Op on two operands; integers by one number are a matter of the first alone.
 template <class Op, class A, class B>
-[[nodiscard]] auto apply_division(const char* name, const A& a, const B& b,
-                                  std::source_location where) {
+[[nodiscard]] auto apply_division(const char* name, A&& a, B&& b, std::source_location where) {
   using T = common_t<A, B>;
-  if constexpr (std::integral<T> && !std::same_as<T, bool> && !operand<B>) {
+  if constexpr (std::integral<T> && !std::same_as<T, bool> && !given_operand<B>) {
     const auto number = node_as<T>(b, name, where);
     const typename Op::template by_number<T> op{number_divisor<T>(number.value)};
-    return make_node(name, where, op, node_as<T>(a, name, where));
+    return make_node(name, where, op, node_as<T>(std::forward<A>(a), name, where));
   } else {
-    return apply<Op>(name, a, b, where);
+    return apply<Op>(name, std::forward<A>(a), std::forward<B>(b), where);
   }
 }
 
 /// Op on two operands as floating-point numbers.
 template <class Op, class A, class B>
-[[nodiscard]] auto apply_floating(const char* name, const A& a, const B& b,
-                                  std::source_location where) {
+[[nodiscard]] auto apply_floating(const char* name, A&& a, B&& b, std::source_location where) {
   using T = floating_t<common_t<A, B>>;
-  return make_node(name, where, Op{}, node_as<T>(a, name, where), node_as<T>(b, name, where));
+  return make_node(name, where, Op{}, node_as<T>(std::forward<A>(a), name, where),
+                   node_as<T>(std::forward<B>(b), name, where));
 }
 
 /// Op on two operands that are whole numbers or bools.
 template <class Op, class A, class B>
-[[nodiscard]] auto apply_integral(const char* name, const A& a, const B& b,
-                                  std::source_location where) {
+[[nodiscard]] auto apply_integral(const char* name, A&& a, B&& b, std::source_location where) {
   static_assert(std::integral<common_t<A, B>>,
                 "topos: bit operations take integers or bools, not floating-point numbers");
-  return apply<Op>(name, a, b, where);
+  return apply<Op>(name, std::forward<A>(a), std::forward<B>(b), where);
 }
 
 /// Op on two operands that are whole numbers.
 template <class Op, class A, class B>
-[[nodiscard]] auto apply_shift(const char* name, const A& a, const B& b,
-                               std::source_location where) {
+[[nodiscard]] auto apply_shift(const char* name, A&& a, B&& b, std::source_location where) {
   using T = common_t<A, B>;
   static_assert(!std::same_as<T, bool>, "topos: bools have no bits to shift");
-  if constexpr (std::integral<B>) {  // more than the width is as much as the width
+  if constexpr (std::integral<std::remove_cvref_t<B>>) {  // more than the width is as much as the
+                                                          // width
     constexpr int most = 8 * sizeof(T);
-    if (std::cmp_greater(+b, most)) return apply_integral<Op>(name, a, T(most), where);
-    return apply_integral<Op>(name, a, T(b), where);
+    if (std::cmp_greater(+b, most))
+      return apply_integral<Op>(name, std::forward<A>(a), T(most), where);
+    return apply_integral<Op>(name, std::forward<A>(a), T(b), where);
   } else {
-    return apply_integral<Op>(name, a, b, where);
+    return apply_integral<Op>(name, std::forward<A>(a), std::forward<B>(b), where);
   }
 }
 
 /// Op on two operands one of which is no bool.
 template <class Op, class A, class B>
-[[nodiscard]] auto apply_difference(const char* name, const A& a, const B& b,
-                                    std::source_location where) {
+[[nodiscard]] auto apply_difference(const char* name, A&& a, B&& b, std::source_location where) {
   static_assert(!std::same_as<common_t<A, B>, bool>,
                 "topos: bools have no difference: use ^, or astype to an integer first");
-  return apply<Op>(name, a, b, where);
+  return apply<Op>(name, std::forward<A>(a), std::forward<B>(b), where);
 }
 
 /// Op on two operands as bools: true where not 0.
 template <class Op, class A, class B>
-[[nodiscard]] auto apply_logical(const char* name, const A& a, const B& b,
-                                 std::source_location where) {
-  return make_node(name, where, Op{}, node_as<bool>(a), node_as<bool>(b));
+[[nodiscard]] auto apply_logical(const char* name, A&& a, B&& b, std::source_location where) {
+  return make_node(name, where, Op{}, node_as<bool>(std::forward<A>(a)),
+                   node_as<bool>(std::forward<B>(b)));
 }
 
 }  // namespace detail
 
-// A function of two operands, here and in expr/math.hpp; `how` makes its node of the operation.
-#define TOPOS_FUNCTION_OF_TWO(name, how, operation)                                       \
-  template <class A, class B>                                                             \
-    requires detail::operands<A, B>                                                       \
-  [[nodiscard]] auto name(const A& a, const B& b,                                         \
-                          std::source_location where = std::source_location::current()) { \
-    return detail::how<detail::operation>(#name, a, b, where);                            \
+// A function of one operand, here and in expr/math.hpp; `how` makes its node of the operation.
+#define TOPOS_FUNCTION_OF_ONE(name, how, operation)                      \
+  [[nodiscard]] auto name(detail::given_operand auto&& a) {              \
+    return detail::how<detail::operation>(std::forward<decltype(a)>(a)); \
+  }
+
+// The same of two.
+#define TOPOS_FUNCTION_OF_TWO(name, how, operation)                                              \
+  template <class A, class B>                                                                    \
+    requires detail::given_operands<A, B>                                                        \
+  [[nodiscard]] auto name(A&& a, B&& b,                                                          \
+                          std::source_location where = std::source_location::current()) {        \
+    return detail::how<detail::operation>(#name, std::forward<A>(a), std::forward<B>(b), where); \
   }
 
 /// The elementwise sum.
@@ -236,43 +267,30 @@ TOPOS_FUNCTION_OF_TWO(left_shift, apply_shift, left_shift_op)
 TOPOS_FUNCTION_OF_TWO(right_shift, apply_shift, right_shift_op)
 
 /// The elementwise negative.
-[[nodiscard]] auto operator-(const operand auto& a) {
-  static_assert(!std::same_as<detail::value_of_t<std::decay_t<decltype(a)>>, bool>,
-                "topos: bools have no negative: use !, or astype to an integer first");
-  return detail::apply<detail::negate_op>(a);
-}
-
+TOPOS_FUNCTION_OF_ONE(operator-, apply_negative, negate_op)
 /// The elementwise negative, as a function.
-[[nodiscard]] auto negative(const operand auto& a) { return -a; }
+TOPOS_FUNCTION_OF_ONE(negative, apply_negative, negate_op)
 
 /// The elements themselves.
 [[nodiscard]] auto operator+(const operand auto& a) { return detail::as_node(a); }
 
 /// True where it is 0.
-[[nodiscard]] auto operator!(const operand auto& a) {
-  return detail::make_node("", {}, detail::logical_not_op{}, detail::node_as<bool>(a));
-}
-
+TOPOS_FUNCTION_OF_ONE(operator!, apply_logical, logical_not_op)
 /// The same as a function.
-[[nodiscard]] auto logical_not(const operand auto& a) { return !a; }
+TOPOS_FUNCTION_OF_ONE(logical_not, apply_logical, logical_not_op)
 
 /// The complement of the bits of integers or bools.
-[[nodiscard]] auto operator~(const operand auto& a) {
-  static_assert(std::integral<detail::value_of_t<std::decay_t<decltype(a)>>>,
-                "topos: bit operations take integers or bools, not floating-point numbers");
-  return detail::apply<detail::bitwise_not_op>(a);
-}
-
+TOPOS_FUNCTION_OF_ONE(operator~, apply_integral, bitwise_not_op)
 /// The same as a function.
-[[nodiscard]] auto bitwise_not(const operand auto& a) { return ~a; }
+TOPOS_FUNCTION_OF_ONE(bitwise_not, apply_integral, bitwise_not_op)
 
 /// The elements as another type: floats are cut off towards 0 and held within an integer's range,
 /// NaN becomes 0.
-template <element To, operand A>
-[[nodiscard]] auto astype(const A& a) {
+template <element To, detail::given_operand A>
+[[nodiscard]] auto astype(A&& a) {
   static_assert(!detail::is_complex<detail::value_of_t<A>> || detail::is_complex<To>,
                 "topos: a complex number is no real one: take real(x), imag(x) or abs(x)");
-  return detail::convert<To>(detail::as_node(a));
+  return detail::convert<To>(detail::as_node(std::forward<A>(a)));
 }
 
 }  // namespace topos

@@ -23,14 +23,13 @@ struct located {
   located(std::remove_const_t<X>&& x,
           std::source_location w = std::source_location::current()) requires(std::is_const_v<X>)
       : value(x), where(w), given(true) {}
-};
 
-/// Lets go of the memory that a temporary expression holds, once an operation on it is made: who
-/// is to compute that may want to know that nobody else does.
-template <class X>
-void let_go(X& x) {
-  if constexpr (expression<X>) static_cast<void>(X(std::move(x)));
-}
+  /// The operand itself: moved, where it is given.
+  [[nodiscard]] std::remove_const_t<X> take() const {
+    using own = std::remove_const_t<X>;
+    return given ? own(std::move(const_cast<own&>(value))) : own(value);
+  }
+};
 
 /// The base of what has located_operators.
 struct located_base {};
@@ -63,17 +62,12 @@ void right_shift() = delete;
   template <class B>                                                           \
     requires(operand_or_scalar<std::remove_cvref_t<B>>)                        \
   [[nodiscard]] friend auto operator sign(located<const Self> a, B&& b) {      \
-    auto made = name(a.value, std::as_const(b), a.where);                      \
-    if (a.given) let_go(const_cast<Self&>(a.value));                           \
-    if constexpr (!std::is_reference_v<B> && !std::is_const_v<B>) let_go(b);   \
-    return made;                                                               \
+    return name(a.take(), std::forward<B>(b), a.where);                        \
   }                                                                            \
   template <operand_or_scalar A>                                               \
     requires(!has_located_operators<A>)                                        \
   [[nodiscard]] friend auto operator sign(const A& a, located<const Self> b) { \
-    auto made = name(a, b.value, b.where);                                     \
-    if (b.given) let_go(const_cast<Self&>(b.value));                           \
-    return made;                                                               \
+    return name(a, b.take(), b.where);                                         \
   }
 
 /// The operators of what derives from this: expressions, tensors, and what else stands for one.
@@ -118,10 +112,10 @@ struct located_operators : located_base {
 
   // In braces, which std::equal cannot take for an iterator.
   [[nodiscard]] friend auto operator==(located<const Self> a, located<const Self> b) {
-    return equal(a.value, b.value, {a.where});
+    return equal(a.take(), b.take(), {a.where});
   }
   [[nodiscard]] friend auto operator!=(located<const Self> a, located<const Self> b) {
-    return not_equal(a.value, b.value, {a.where});
+    return not_equal(a.take(), b.take(), {a.where});
   }
 };
 #undef TOPOS_LOCATED_OPERATOR

@@ -12,181 +12,125 @@
 namespace topos {
 
 /// The elementwise arc cosine, in radians.
-[[nodiscard]] auto acos(const operand auto& a) {
-  return detail::apply_floating<detail::acos_op>(a);
-}
+TOPOS_FUNCTION_OF_ONE(acos, apply_floating, acos_op)
 
 /// The elementwise inverse hyperbolic cosine.
-[[nodiscard]] auto acosh(const operand auto& a) {
-  return detail::apply_floating<detail::acosh_op>(a);
-}
+TOPOS_FUNCTION_OF_ONE(acosh, apply_floating, acosh_op)
 
 /// The elementwise arc sine, in radians.
-[[nodiscard]] auto asin(const operand auto& a) {
-  return detail::apply_floating<detail::asin_op>(a);
-}
+TOPOS_FUNCTION_OF_ONE(asin, apply_floating, asin_op)
 
 /// The elementwise inverse hyperbolic sine.
-[[nodiscard]] auto asinh(const operand auto& a) {
-  return detail::apply_floating<detail::asinh_op>(a);
-}
+TOPOS_FUNCTION_OF_ONE(asinh, apply_floating, asinh_op)
 
 /// The elementwise arc tangent, in radians.
-[[nodiscard]] auto atan(const operand auto& a) {
-  return detail::apply_floating<detail::atan_op>(a);
-}
+TOPOS_FUNCTION_OF_ONE(atan, apply_floating, atan_op)
 
 /// The elementwise inverse hyperbolic tangent.
-[[nodiscard]] auto atanh(const operand auto& a) {
-  return detail::apply_floating<detail::atanh_op>(a);
-}
+TOPOS_FUNCTION_OF_ONE(atanh, apply_floating, atanh_op)
 
 /// The elementwise cube root.
-[[nodiscard]] auto cbrt(const operand auto& a) {
-  return detail::apply_floating<detail::cbrt_op>(a);
-}
+TOPOS_FUNCTION_OF_ONE(cbrt, apply_floating, cbrt_op)
 
 /// The elementwise cosine of radians.
-[[nodiscard]] auto cos(const operand auto& a) { return detail::apply_floating<detail::cos_op>(a); }
+TOPOS_FUNCTION_OF_ONE(cos, apply_floating, cos_op)
 
 /// The elementwise hyperbolic cosine.
-[[nodiscard]] auto cosh(const operand auto& a) {
-  return detail::apply_floating<detail::cosh_op>(a);
-}
+TOPOS_FUNCTION_OF_ONE(cosh, apply_floating, cosh_op)
 
 /// The elementwise error function.
-[[nodiscard]] auto erf(const operand auto& a) { return detail::apply_floating<detail::erf_op>(a); }
+TOPOS_FUNCTION_OF_ONE(erf, apply_floating, erf_op)
 
 /// The elementwise complementary error function, 1 - erf(x).
-[[nodiscard]] auto erfc(const operand auto& a) {
-  return detail::apply_floating<detail::erfc_op>(a);
-}
+TOPOS_FUNCTION_OF_ONE(erfc, apply_floating, erfc_op)
 
 /// The elementwise exponential.
-[[nodiscard]] auto exp(const operand auto& a) { return detail::apply_floating<detail::exp_op>(a); }
+TOPOS_FUNCTION_OF_ONE(exp, apply_floating, exp_op)
 
 /// The elementwise power of 2.
-[[nodiscard]] auto exp2(const operand auto& a) {
-  return detail::apply_floating<detail::exp2_op>(a);
-}
+TOPOS_FUNCTION_OF_ONE(exp2, apply_floating, exp2_op)
 
 /// The elementwise exponential less 1, exact near 0.
-[[nodiscard]] auto expm1(const operand auto& a) {
-  return detail::apply_floating<detail::expm1_op>(a);
-}
+TOPOS_FUNCTION_OF_ONE(expm1, apply_floating, expm1_op)
 
 /// The elementwise logarithm of the absolute value of the gamma function.
-[[nodiscard]] auto lgamma(const operand auto& a) {
-  return detail::apply_floating<detail::lgamma_op>(a);
-}
+TOPOS_FUNCTION_OF_ONE(lgamma, apply_floating, lgamma_op)
 
 /// The elementwise natural logarithm.
-[[nodiscard]] auto log(const operand auto& a) { return detail::apply_floating<detail::log_op>(a); }
+TOPOS_FUNCTION_OF_ONE(log, apply_floating, log_op)
 
 /// The elementwise logarithm to base 10.
-[[nodiscard]] auto log10(const operand auto& a) {
-  return detail::apply_floating<detail::log10_op>(a);
-}
+TOPOS_FUNCTION_OF_ONE(log10, apply_floating, log10_op)
 
 /// The elementwise natural logarithm of 1 + x, exact near 0.
-[[nodiscard]] auto log1p(const operand auto& a) {
-  return detail::apply_floating<detail::log1p_op>(a);
-}
+TOPOS_FUNCTION_OF_ONE(log1p, apply_floating, log1p_op)
 
 /// The elementwise logarithm to base 2.
-[[nodiscard]] auto log2(const operand auto& a) {
-  return detail::apply_floating<detail::log2_op>(a);
-}
+TOPOS_FUNCTION_OF_ONE(log2, apply_floating, log2_op)
 
 /// The elementwise reciprocal, 1/x.
-[[nodiscard]] auto reciprocal(const operand auto& a) {
-  return detail::apply_floating<detail::reciprocal_op>(a);
-}
+TOPOS_FUNCTION_OF_ONE(reciprocal, apply_floating, reciprocal_op)
 
 /// The elementwise reciprocal of the square root.
-[[nodiscard]] auto rsqrt(const operand auto& a) {
-  return detail::apply_floating<detail::rsqrt_op>(a);
-}
+TOPOS_FUNCTION_OF_ONE(rsqrt, apply_floating, rsqrt_op)
 
 /// The elementwise logistic function, 1 / (1 + exp(-x)).
-[[nodiscard]] auto sigmoid(const operand auto& a) {
-  return detail::apply_floating<detail::sigmoid_op>(a);
-}
+TOPOS_FUNCTION_OF_ONE(sigmoid, apply_floating, sigmoid_op)
 
 /// The elementwise sine of radians.
-[[nodiscard]] auto sin(const operand auto& a) { return detail::apply_floating<detail::sin_op>(a); }
+TOPOS_FUNCTION_OF_ONE(sin, apply_floating, sin_op)
 
 /// The elementwise hyperbolic sine.
-[[nodiscard]] auto sinh(const operand auto& a) {
-  return detail::apply_floating<detail::sinh_op>(a);
-}
+TOPOS_FUNCTION_OF_ONE(sinh, apply_floating, sinh_op)
 
 /// The elementwise square root.
-[[nodiscard]] auto sqrt(const operand auto& a) {
-  return detail::apply_floating<detail::sqrt_op>(a);
-}
+TOPOS_FUNCTION_OF_ONE(sqrt, apply_floating, sqrt_op)
 
 /// The elementwise tangent of radians.
-[[nodiscard]] auto tan(const operand auto& a) { return detail::apply_floating<detail::tan_op>(a); }
+TOPOS_FUNCTION_OF_ONE(tan, apply_floating, tan_op)
 
 /// The elementwise hyperbolic tangent.
-[[nodiscard]] auto tanh(const operand auto& a) {
-  return detail::apply_floating<detail::tanh_op>(a);
-}
+TOPOS_FUNCTION_OF_ONE(tanh, apply_floating, tanh_op)
 
 /// The elementwise gamma function.
-[[nodiscard]] auto tgamma(const operand auto& a) {
-  return detail::apply_floating<detail::tgamma_op>(a);
-}
+TOPOS_FUNCTION_OF_ONE(tgamma, apply_floating, tgamma_op)
 
 /// The elementwise Gaussian error linear unit, x/2 (1 + erf(x/sqrt 2)).
-[[nodiscard]] auto gelu(const operand auto& a) {
-  return detail::apply_floating<detail::gelu_op>(a);
-}
+TOPOS_FUNCTION_OF_ONE(gelu, apply_floating, gelu_op)
 
 /// The elementwise absolute value; of complex numbers, a real one.
-[[nodiscard]] auto abs(const operand auto& a) { return detail::apply<detail::abs_op>(a); }
+TOPOS_FUNCTION_OF_ONE(abs, apply, abs_op)
 
 /// The elementwise square.
-[[nodiscard]] auto square(const operand auto& a) { return detail::apply<detail::square_op>(a); }
+TOPOS_FUNCTION_OF_ONE(square, apply, square_op)
 
 /// -1, 0 or 1, element by element; NaN of NaN.
-[[nodiscard]] auto sign(const operand auto& a) { return detail::apply<detail::sign_op>(a); }
+TOPOS_FUNCTION_OF_ONE(sign, apply, sign_op)
 
 /// The larger of 0 and the element.
-[[nodiscard]] auto relu(const operand auto& a) {
-  return detail::apply<detail::maximum_op>("relu", a, 0, {});
+[[nodiscard]] auto relu(detail::given_operand auto&& a) {
+  return detail::apply<detail::maximum_op>("relu", std::forward<decltype(a)>(a), 0, {});
 }
 
 namespace detail {
 
 // Integers are whole already.
-template <class Op, operand A>
-[[nodiscard]] auto apply_rounding(const A& a) {
+template <class Op, given_operand A>
+[[nodiscard]] auto apply_rounding(A&& a) {
   if constexpr (std::integral<value_of_t<A>>)
-    return as_node(a);
+    return node_t<A>(as_node(std::forward<A>(a)));
   else
-    return apply<Op>(a);
+    return apply<Op>(std::forward<A>(a));
 }
 
 }  // namespace detail
 
 /// The nearest whole number: below, above, towards 0, and with halves to the even one.
-[[nodiscard]] auto floor(const operand auto& a) {
-  return detail::apply_rounding<detail::floor_op>(a);
-}
-[[nodiscard]] auto ceil(const operand auto& a) {
-  return detail::apply_rounding<detail::ceil_op>(a);
-}
-[[nodiscard]] auto trunc(const operand auto& a) {
-  return detail::apply_rounding<detail::trunc_op>(a);
-}
-[[nodiscard]] auto rint(const operand auto& a) {
-  return detail::apply_rounding<detail::nearbyint_op>(a);
-}
-[[nodiscard]] auto round(const operand auto& a) {
-  return detail::apply_rounding<detail::nearbyint_op>(a);
-}
+TOPOS_FUNCTION_OF_ONE(floor, apply_rounding, floor_op)
+TOPOS_FUNCTION_OF_ONE(ceil, apply_rounding, ceil_op)
+TOPOS_FUNCTION_OF_ONE(trunc, apply_rounding, trunc_op)
+TOPOS_FUNCTION_OF_ONE(rint, apply_rounding, nearbyint_op)
+TOPOS_FUNCTION_OF_ONE(round, apply_rounding, nearbyint_op)
 
 /// The fraction and the whole part of each element, both of its sign: two expressions, which
 /// `eval(...)` computes in one pass.
@@ -203,9 +147,9 @@ template <class Op, operand A>
 }
 
 /// Each element times 2 to a power of whole numbers, rounded once.
-template <operand A, class B>
+template <detail::given_operand A, class B>
   requires(std::integral<B> || operand<B>)
-[[nodiscard]] auto ldexp(const A& a, const B& exponent,
+[[nodiscard]] auto ldexp(A&& a, const B& exponent,
                          std::source_location where = std::source_location::current()) {
   using T = detail::floating_t<detail::value_of_t<A>>;
   // Lanes take powers of the size of what they multiply.
@@ -214,44 +158,36 @@ template <operand A, class B>
     using E = detail::value_of_t<B>;
     static_assert(std::integral<E>, "topos: ldexp takes whole powers of 2");
     constexpr bool fits = sizeof(E) < sizeof(whole) || std::same_as<E, whole>;
-    return detail::make_node("ldexp", where, detail::ldexp_op{}, detail::node_as<T>(a),
+    return detail::make_node("ldexp", where, detail::ldexp_op{},
+                             detail::node_as<T>(std::forward<A>(a)),
                              detail::node_as<std::conditional_t<fits, whole, E>>(exponent));
   } else {
-    return detail::make_node("ldexp", where, detail::ldexp_op{}, detail::node_as<T>(a),
+    return detail::make_node("ldexp", where, detail::ldexp_op{},
+                             detail::node_as<T>(std::forward<A>(a)),
                              detail::constant_node<whole>(detail::held_power(exponent)));
   }
 }
 
 /// Whether the element is NaN, infinite, finite, or has its sign bit set.
-[[nodiscard]] auto isnan(const operand auto& a) {
-  return detail::apply_floating<detail::isnan_op>(a);
-}
-[[nodiscard]] auto isinf(const operand auto& a) {
-  return detail::apply_floating<detail::isinf_op>(a);
-}
-[[nodiscard]] auto isfinite(const operand auto& a) {
-  return detail::apply_floating<detail::isfinite_op>(a);
-}
-[[nodiscard]] auto signbit(const operand auto& a) {
-  return detail::apply_floating<detail::signbit_op>(a);
-}
+TOPOS_FUNCTION_OF_ONE(isnan, apply_floating, isnan_op)
+TOPOS_FUNCTION_OF_ONE(isinf, apply_floating, isinf_op)
+TOPOS_FUNCTION_OF_ONE(isfinite, apply_floating, isfinite_op)
+TOPOS_FUNCTION_OF_ONE(signbit, apply_floating, signbit_op)
 
 /// The parts of complex numbers, and their conjugate; real numbers have an imaginary part of 0.
-[[nodiscard]] auto real(const operand auto& a) { return detail::apply<detail::real_op>(a); }
-[[nodiscard]] auto imag(const operand auto& a) { return detail::apply<detail::imag_op>(a); }
-[[nodiscard]] auto conj(const operand auto& a) { return detail::apply<detail::conj_op>(a); }
+TOPOS_FUNCTION_OF_ONE(real, apply, real_op)
+TOPOS_FUNCTION_OF_ONE(imag, apply, imag_op)
+TOPOS_FUNCTION_OF_ONE(conj, apply, conj_op)
 
 /// The angle of complex numbers, in radians from -pi to pi; pi of negative real ones.
-[[nodiscard]] auto angle(const operand auto& a) {
-  return detail::apply_floating<detail::angle_op>(a);
-}
+TOPOS_FUNCTION_OF_ONE(angle, apply_floating, angle_op)
 
 /// Angles in degrees, in radians, and back.
-[[nodiscard]] auto radians(const operand auto& a) {
-  return multiply(a, 0.017453292519943295769236907684886, {});
+[[nodiscard]] auto radians(detail::given_operand auto&& a) {
+  return multiply(std::forward<decltype(a)>(a), 0.017453292519943295769236907684886, {});
 }
-[[nodiscard]] auto degrees(const operand auto& a) {
-  return multiply(a, 57.295779513082320876798154814105, {});
+[[nodiscard]] auto degrees(detail::given_operand auto&& a) {
+  return multiply(std::forward<decltype(a)>(a), 57.295779513082320876798154814105, {});
 }
 
 /// The smaller of two; NaN where one of them is.
@@ -293,33 +229,34 @@ TOPOS_FUNCTION_OF_TWO(logaddexp, apply_floating, logaddexp_op)
 /// The complex numbers of such real and imaginary parts.
 TOPOS_FUNCTION_OF_TWO(complex, apply_floating, complex_op)
 
+#undef TOPOS_FUNCTION_OF_ONE
 #undef TOPOS_FUNCTION_OF_TWO
 
 /// a * b + c, rounded once; integers wrap around.
 template <class A, class B, class C>
-  requires(operand<A> || operand<B> || operand<C>)
-[[nodiscard]] auto fma(const A& a, const B& b, const C& c,
+  requires(detail::given_operand<A> || detail::given_operand<B> || detail::given_operand<C>)
+[[nodiscard]] auto fma(A&& a, B&& b, C&& c,
                        std::source_location where = std::source_location::current()) {
-  using T = detail::value_of_t<decltype(a * b + c)>;
-  return detail::make_node("fma", where, detail::fma_op{}, detail::node_as<T>(a, "fma", where),
-                           detail::node_as<T>(b, "fma", where),
-                           detail::node_as<T>(c, "fma", where));
+  using T = detail::value_of_t<decltype(std::as_const(a) * std::as_const(b) + std::as_const(c))>;
+  return detail::make_node("fma", where, detail::fma_op{},
+                           detail::node_as<T>(std::forward<A>(a), "fma", where),
+                           detail::node_as<T>(std::forward<B>(b), "fma", where),
+                           detail::node_as<T>(std::forward<C>(c), "fma", where));
 }
 
 /// Numbers to a power. A scalar power that is a small whole number costs its products, 0.5 a square
 /// root; integers to whole powers stay integers, so that negative ones are 0, but of 1 and -1.
 template <class A, class B>
-  requires detail::operands<A, B>
-[[nodiscard]] auto pow(const A& a, const B& b,
-                       std::source_location where = std::source_location::current()) {
+  requires detail::given_operands<A, B>
+[[nodiscard]] auto pow(A&& a, B&& b, std::source_location where = std::source_location::current()) {
   using T = detail::common_t<A, B>;
-  if constexpr (detail::scalar<B> && !std::integral<T>) {
+  if constexpr (detail::scalar<std::remove_cvref_t<B>> && !std::integral<T>) {
     using S = std::conditional_t<detail::is_half<T>, float, T>;
     const auto exponent = static_cast<S>(detail::convert_op<T>{}(b));
     return detail::make_node("pow", where, detail::power_op<S>::of(exponent),
-                             detail::node_as<T>(a));
+                             detail::node_as<T>(std::forward<A>(a)));
   } else {
-    return detail::apply<detail::pow_op>("pow", a, b, where);
+    return detail::apply<detail::pow_op>("pow", std::forward<A>(a), std::forward<B>(b), where);
   }
 }
 

@@ -71,20 +71,21 @@ template <expression E>
     return {};
 }
 
-/// The expression that an operand stands for.
-template <operand X>
-[[nodiscard]] decltype(auto) as_node(const X& x) {
-  if constexpr (expression<X>)
-    return (x);
+/// The expression that an operand stands for; what is given away is moved on.
+template <class X>
+  requires operand<std::remove_cvref_t<X>>
+[[nodiscard]] decltype(auto) as_node(X&& x) {
+  if constexpr (expression<std::remove_cvref_t<X>>)
+    return std::forward<X>(x);
   else
-    return x.node();
+    return std::forward<X>(x).node();
 }
 
-template <operand X>
-using node_t = std::decay_t<decltype(as_node(std::declval<const X&>()))>;
+template <class X>
+using node_t = std::decay_t<decltype(as_node(std::declval<const std::remove_cvref_t<X>&>()))>;
 
 /// The type of an operand's elements.
-template <operand X>
+template <class X>
 using value_of_t = typename node_t<X>::value_type;
 
 template <class X>
@@ -93,6 +94,12 @@ concept operand_or_scalar = operand<X> || scalar<X>;
 /// Two operands: at least one tensor or expression, the other that or a scalar.
 template <class A, class B>
 concept operands = (operand<A> && (operand<B> || scalar<B>)) || (scalar<A> && operand<B>);
+
+/// What functions are given: an operand, or two, as they are or to be moved from.
+template <class A>
+concept given_operand = operand<std::remove_cvref_t<A>>;
+template <class A, class B>
+concept given_operands = operands<std::remove_cvref_t<A>, std::remove_cvref_t<B>>;
 
 }  // namespace detail
 }  // namespace topos

@@ -12,23 +12,24 @@ namespace topos {
 
 /// The elements of `a` where the condition is true, else those of `b`; both are computed. The
 /// condition and one of the others are tensors or expressions.
-template <operand C, class A, class B>
-  requires detail::operands<A, B>
-[[nodiscard]] auto where(const C& condition, const A& a, const B& b,
+template <detail::given_operand C, class A, class B>
+  requires detail::given_operands<A, B>
+[[nodiscard]] auto where(C&& condition, A&& a, B&& b,
                          std::source_location place = std::source_location::current()) {
   using T = detail::common_t<A, B>;
-  return detail::make_node("where", place, detail::where_op{}, detail::node_as<bool>(condition),
-                           detail::node_as<T>(a, "where", place),
-                           detail::node_as<T>(b, "where", place));
+  return detail::make_node("where", place, detail::where_op{},
+                           detail::node_as<bool>(std::forward<C>(condition)),
+                           detail::node_as<T>(std::forward<A>(a), "where", place),
+                           detail::node_as<T>(std::forward<B>(b), "where", place));
 }
 /// Between two scalars, which become int32 or float elements.
-template <operand C, detail::scalar A, detail::scalar B>
-[[nodiscard]] auto where(const C& condition, A a, B b,
+template <detail::given_operand C, detail::scalar A, detail::scalar B>
+[[nodiscard]] auto where(C&& condition, A a, B b,
                          std::source_location place = std::source_location::current()) {
   using T = weak_promote_t<weak_promote_t<bool, A>, B>;
-  return detail::make_node("where", place, detail::where_op{}, detail::node_as<bool>(condition),
-                           detail::node_as<T>(a, "where", place),
-                           detail::node_as<T>(b, "where", place));
+  return detail::make_node(
+      "where", place, detail::where_op{}, detail::node_as<bool>(std::forward<C>(condition)),
+      detail::node_as<T>(a, "where", place), detail::node_as<T>(b, "where", place));
 }
 
 namespace detail {
@@ -50,40 +51,41 @@ struct clipped_type<X, Low, High> : clipped_type<X, High, Low> {};
 
 // A bound as a node; a whole number beyond those of T bounds nothing.
 template <class T, bool IsLower, class Bound>
-[[nodiscard]] auto bound_as(const Bound& bound, std::source_location where) {
-  if constexpr (is_integer<T> && std::integral<Bound>) {
+[[nodiscard]] auto bound_as(Bound&& bound, std::source_location where) {
+  if constexpr (is_integer<T> && std::integral<std::remove_cvref_t<Bound>>) {
     constexpr T last = IsLower ? std::numeric_limits<T>::min() : std::numeric_limits<T>::max();
     if (IsLower ? std::cmp_less(+bound, last) : std::cmp_greater(+bound, last))
       return constant_node<T>(last);
   }
-  return node_as<T>(bound, "clip", where);
+  return node_as<T>(std::forward<Bound>(bound), "clip", where);
 }
 
 }  // namespace detail
 
 /// The elements held between two bounds, which are scalars, tensors or expressions; all three
 /// promote as in an operation.
-template <operand X, class Low, class High>
-[[nodiscard]] auto clip(const X& x, const Low& low, const High& high,
+template <detail::given_operand X, class Low, class High>
+[[nodiscard]] auto clip(X&& x, Low&& low, High&& high,
                         std::source_location where = std::source_location::current()) {
-  using T = typename detail::clipped_type<X, Low, High>::type;
-  return detail::make_node("clip", where, detail::clip_op{}, detail::node_as<T>(x),
-                           detail::bound_as<T, true>(low, where),
-                           detail::bound_as<T, false>(high, where));
+  using T = typename detail::clipped_type<std::remove_cvref_t<X>, std::remove_cvref_t<Low>,
+                                          std::remove_cvref_t<High>>::type;
+  return detail::make_node("clip", where, detail::clip_op{}, detail::node_as<T>(std::forward<X>(x)),
+                           detail::bound_as<T, true>(std::forward<Low>(low), where),
+                           detail::bound_as<T, false>(std::forward<High>(high), where));
 }
 
 namespace detail {
 
 template <class X>
-concept argument = operand<X> || element<X>;
+concept argument = given_operand<X> || element<std::remove_cvref_t<X>>;
 
 // A scalar keeps its own type: the function, and no other operand, says what it takes.
 template <argument X>
-[[nodiscard]] auto argument_node(const X& x) {
-  if constexpr (operand<X>)
-    return as_node(x);
+[[nodiscard]] auto argument_node(X&& x) {
+  if constexpr (given_operand<X>)
+    return node_t<X>(as_node(std::forward<X>(x)));
   else
-    return constant_node<X>(x);
+    return constant_node<std::remove_cvref_t<X>>(x);
 }
 
 }  // namespace detail
@@ -98,23 +100,24 @@ template <argument X>
 /// `lanes(batches...)` computes several elements at once on the host, to the same bits; lanes past
 /// the last element hold any numbers.
 template <class Function, detail::argument X, detail::argument Y>
-  requires(operand<X> || operand<Y>)
-[[nodiscard]] auto map(const Function& function, const X& x, const Y& y,
+  requires(detail::given_operand<X> || detail::given_operand<Y>)
+[[nodiscard]] auto map(const Function& function, X&& x, Y&& y,
                        std::source_location where = std::source_location::current()) {
   return detail::make_node<std::decay_t<const Function&>>(
-      "map", where, function, detail::argument_node(x), detail::argument_node(y));
+      "map", where, function, detail::argument_node(std::forward<X>(x)),
+      detail::argument_node(std::forward<Y>(y)));
 }
-template <class Function, operand X>
-[[nodiscard]] auto map(const Function& function, const X& x,
+template <class Function, detail::given_operand X>
+[[nodiscard]] auto map(const Function& function, X&& x,
                        std::source_location where = std::source_location::current()) {
-  return detail::make_node<std::decay_t<const Function&>>("map", where, function,
-                                                          detail::argument_node(x));
+  return detail::make_node<std::decay_t<const Function&>>(
+      "map", where, function, detail::argument_node(std::forward<X>(x)));
 }
 template <class Function, detail::argument... X>
-  requires(operand<X> || ...)
-[[nodiscard]] auto map(const Function& function, const X&... x) {
-  return detail::make_node<std::decay_t<const Function&>>("map", {}, function,
-                                                          detail::argument_node(x)...);
+  requires(detail::given_operand<X> || ...)
+[[nodiscard]] auto map(const Function& function, X&&... x) {
+  return detail::make_node<std::decay_t<const Function&>>(
+      "map", {}, function, detail::argument_node(std::forward<X>(x))...);
 }
 
 }  // namespace topos

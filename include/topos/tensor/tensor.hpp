@@ -217,9 +217,14 @@ class tensor : public detail::located_operators<tensor<T, Rank>> {
   }
 
   /// The tensor as a leaf of an expression.
-  [[nodiscard]] detail::tensor_node<T, Rank> node() const {
+  [[nodiscard]] detail::tensor_node<T, Rank> node() const& {
     require_held();
     return {detail::memory_source<T>{memory_}, whole()};
+  }
+  [[nodiscard]] detail::tensor_node<T, Rank> node() && {
+    require_held();
+    const auto where = whole();
+    return {detail::memory_source<T>{std::move(memory_)}, where};
   }
 
   /// A part of the tensor that can be assigned to, by one index for each of its first axes: see
