@@ -67,7 +67,7 @@ void assign_block(const Target& target, const Row& row, flat_block& block, bool 
   if (target.lies_flat(block.columns))
     return assign_row(to + target.start(block.first), 1, row, 0, block.size(), past_caches);
   auto* const made = block.take<std::decay_t<decltype(*to)>>();
-  assign(made, 1, row, 0, block.size());
+  assign_row(made, 1, row, 0, block.size(), false);
   target.for_each_run(
       block.first, block.rows, [&](index_t i, index_t at, index_t n, row_steps there) {
         copy_rows(to + at, there, made + i * block.columns, {block.columns, 1}, n, block.columns);

@@ -156,28 +156,20 @@ template <class T, class To, class Row>
   }
 }
 
-// Calls `function(j)` for the first element of each some batches that there are; says where the
-// others begin.
-template <index_t Width, class Function>
-[[gnu::always_inline]] inline index_t for_each_some(index_t first, index_t last,
-                                                    const Function& function) {
-  constexpr index_t length = lane::some_batches * Width;
-  for (; first + length <= last; first += length) function(first);
-  return first;
-}
-
 template <class T, class Given, class... Memory>
 void assign_dense(T* out, const Given& given, index_t first, index_t last, Memory&... memory) {
   using Row = std::decay_t<decltype(looped(given, first, memory...))>;
   own_row<Row> row = looped(given, first, memory...);
   if constexpr (Row::width != 0) {
     index_t j = first;
-    if constexpr (sizeof...(Memory) != 0 && Row::is_quick)
-      j = for_each_some<Row::width>(first, last, [&](index_t k) {
-        const auto lanes = some_lanes(row, k);
+    if constexpr (sizeof...(Memory) != 0 && Row::is_quick) {
+      constexpr index_t length = lane::some_batches * Row::width;
+      for (; j + length <= last; j += length) {
+        const auto lanes = some_lanes(row, j);
         for (int b = 0; b < lane::some_batches; ++b)
-          lane::store(out + (k - first) + b * Row::width, lanes.at[b]);
-      });
+          lane::store(out + (j - first) + b * Row::width, lanes.at[b]);
+      }
+    }
     for (; j + Row::width <= last; j += Row::width)
       lane::store(out + (j - first), row.lanes(j, lane::all{}));
     if (j < last) lane::store_partial(out + (j - first), row.lanes(j, last - j), last - j);
