@@ -16,13 +16,12 @@ int main(int argc, char** argv) {
 
   std::cout << "== views ==\n";
   // [views]
-  using topos::range;
   topos::tensor x = reshape(topos::arange<float>(12), {3, 4});
   std::cout << x << '\n';
   std::cout << "x[1]:         " << slice(x, 1) << '\n';
-  std::cout << "x[-1, 1:3]:   " << slice(x, -1, range{1, 3}) << '\n';
-  std::cout << "x[:, 2]:      " << slice(x, range{}, 2) << '\n';
-  std::cout << "x[0, -1::-1]: " << slice(x, 0, range{-1, {}, -1}) << '\n';
+  std::cout << "x[-1, 1:3]:   " << slice(x, -1, {1, 3}) << '\n';
+  std::cout << "x[:, 2]:      " << slice(x, {}, 2) << '\n';
+  std::cout << "x[0, -1::-1]: " << slice(x, 0, {-1, {}, -1}) << '\n';
   std::cout << "transposed:\n" << transpose(x) << '\n';
   // [/views]
 
@@ -36,7 +35,7 @@ int main(int argc, char** argv) {
   std::cout << "== assignment ==\n";
   // [assignment]
   auto y = x;                              // shares x's memory ...
-  y.slice(range{0, 2}, range{2, {}}) = 0;  // ... until one of them is written
+  y.slice({0, 2}, {2, {}}) = 0;  // ... until one of them is written
   y.slice(2) += row;
   std::cout << y << '\n';
   std::cout << "x is as it was: " << all(x == reshape(topos::arange<float>(12), {3, 4})) << '\n';

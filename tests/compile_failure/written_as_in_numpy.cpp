@@ -6,7 +6,10 @@
 // expect: topos: to exchange two axes, write swapaxes
 // expect: topos: a tensor has no
 // expect: topos: of two operands by element write maximum\(x, y\)
+// expect: topos: take has its indices in a tensor
+// expect: topos: squeeze takes away one axis
 
+#include <topos/expr/gather.hpp>
 #include <topos/expr/views.hpp>
 #include <topos/tensor/concatenate.hpp>
 #include <topos/tensor/reduction.hpp>
@@ -28,6 +31,9 @@ void as_in_numpy(const matrix& x) {
   sum(x, 0, true);
   transpose(x, 0, 1);
   x[1];
+  x(1, 2);
+  take(x, {0, 2}, 1);
+  squeeze(x);
   max(x, 0.0f);
 }
 #endif

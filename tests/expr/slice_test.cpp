@@ -37,6 +37,24 @@ struct python_slice {
   std::vector<int> of_seven;
 };
 
+TEST(slice, ranges_are_written_in_braces) {
+  on_each_device([](const topos::device& d) {
+    const auto x = tensor_on<2>(d, {3, 4}, counted(12));
+    EXPECT_EQ(values_of(eval(slice(x, {1, -1}, {1, -1}))), (std::vector{5, 6}));
+    EXPECT_EQ(values_of(eval(slice(x, {1, {}}))), (std::vector{4, 5, 6, 7, 8, 9, 10, 11}));
+    EXPECT_EQ(values_of(eval(slice(x, 1, {{}, {}, -2}))), (std::vector{7, 5}));
+    EXPECT_EQ(values_of(eval(slice(x, {}, 2))), (std::vector{2, 6, 10}));
+    EXPECT_EQ(values_of(eval(slice(x, {0, 2}, range{3, {}}))), (std::vector{3, 7}));
+    topos::tensor<int, 2> y = x;
+    y.slice({0, 2}, {2, {}}) = 0;
+    EXPECT_EQ(values_of(y), (std::vector{0, 1, 0, 0, 4, 5, 0, 0, 8, 9, 10, 11}));
+    EXPECT_TRUE(contains(refusal<topos::invalid_argument>([&] {
+                           static_cast<void>(slice(x, {0, 1}, 0, {0, 1}));
+                         }),
+                         "slice: index 2 is beyond the axes of (3, 4)"));
+  });
+}
+
 TEST(slice, of_ranges_is_pythons) {
   constexpr index_t far = std::numeric_limits<index_t>::max();
   // list(range(7))[start:stop:step]

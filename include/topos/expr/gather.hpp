@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <topos/core/broadcast.hpp>
 #include <topos/expr/detail/gather_row.hpp>
@@ -198,6 +199,15 @@ template <operand X, operand I>
     }
   }
   return detail::make_gather(table, index, in_table, in_indices, at);
+}
+
+/// Indices have a device, as x has.
+template <operand X>
+void take(const X& /*x*/, std::initializer_list<index_t> /*indices*/, index_t /*axis*/ = 0) {
+  static_assert(
+      detail::is_never<X>,
+      "topos: take has its indices in a tensor: take(x, array({0, 2}), axis); of some that "
+      "are equally far apart write slice(x, {0, {}, 2})");
 }
 
 /// For each place of the indices the element of x that they name along an axis there, at the same

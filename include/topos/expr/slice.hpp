@@ -27,19 +27,26 @@ struct range {
 
 namespace detail {
 
-/// In place of an index that is not given: its axis stays whole.
-struct no_index {};
+/// What an index is of which the call does not tell the type: a range in braces, or one that is not
+/// given, whose axis stays whole.
+struct braced : range {
+  bool given = false;
+
+  constexpr braced() = default;
+  constexpr braced(std::optional<index_t> first, std::optional<index_t> past, index_t by = 1)
+      : range(first, past, by), given(true) {}
+};
 
 /// What may stand for an axis in an index: a range keeps it, an integer takes it away.
 template <class I>
-concept axis_index = std::same_as<I, range> || std::integral<I> || std::same_as<I, no_index>;
+concept axis_index = std::derived_from<I, range> || std::integral<I>;
 
-/// How many indices there are up to the last that is given.
-template <class... I>
+/// How many indices a slice of so many axes has: one for each, or those whose type is told.
+template <std::size_t Rank, class... I>
 [[nodiscard]] constexpr std::size_t axes_indexed() {
   std::size_t axis = 0;
-  std::size_t past = 0;
-  ((++axis, past = std::same_as<I, no_index> ? past : axis), ...);
+  std::size_t past = std::min(Rank, sizeof...(I));
+  ((++axis, past = std::same_as<I, braced> ? past : std::max(past, axis)), ...);
   return past;
 }
 
@@ -106,8 +113,6 @@ class slice_view {
   }
 
  private:
-  void set(std::size_t /*axis*/, const shape<Rank>& /*extents*/, no_index /*whole*/,
-           std::source_location /*where*/) {}
   void set(std::size_t axis, const shape<Rank>& extents, const range& r,
            std::source_location where) {
     const resolved_range found = resolve(r, extents[axis], where);
@@ -134,14 +139,25 @@ class slice_view {
   std::array<bool, Rank> kept_{};
 };
 
-/// What the indices up to the last that is given make of a shape.
+/// What indices make of a shape. Throws `invalid_argument` for ranges in braces past its axes.
 template <std::size_t Rank, axis_index... I>
 [[nodiscard]] auto view_at(const shape<Rank>& whole, std::source_location where, I... indices) {
+  constexpr std::size_t count = axes_indexed<Rank, I...>();
+  std::size_t axis = 0;
+  const auto check = [&](const auto& index) {
+    if constexpr (std::same_as<std::decay_t<decltype(index)>, braced>) {
+      if (axis >= count && index.given)
+        throw invalid_argument(
+            concat("slice: index ", axis, " is beyond the axes of ", to_string(whole)), where);
+    }
+    ++axis;
+  };
+  (check(indices), ...);
   const std::tuple all(indices...);
   return [&]<std::size_t... i>(std::index_sequence<i...>) {
     return slice_view(whole, where, std::get<i>(all)...);
   }
-  (std::make_index_sequence<axes_indexed<I...>()>{});
+  (std::make_index_sequence<count>{});
 }
 
 /// Checks that what was sliced still has its shape.
@@ -156,13 +172,12 @@ void require_sliced(const shape<Rank>& whole, const shape<Rank>& now, std::sourc
 }  // namespace detail
 
 /// A part of x by one index for each of its first axes, of which there are eight at most:
-/// `slice(x, range{0, 5}, 3)` is Python's x[0:5, 3]. Nothing is copied. Throws `out_of_range` for
-/// an index outside of its axis and `invalid_argument` for a step of 0.
-template <operand X, detail::axis_index I = detail::no_index,
-          detail::axis_index J = detail::no_index, detail::axis_index K = detail::no_index,
-          detail::axis_index L = detail::no_index, detail::axis_index M = detail::no_index,
-          detail::axis_index N = detail::no_index, detail::axis_index O = detail::no_index,
-          detail::axis_index P = detail::no_index>
+/// `slice(x, range{0, 5}, 3)`, or `slice(x, {0, 5}, 3)`, is Python's x[0:5, 3]. Nothing is copied.
+/// Throws `out_of_range` for an index outside of its axis and `invalid_argument` for a step of 0.
+template <operand X, detail::axis_index I = detail::braced, detail::axis_index J = detail::braced,
+          detail::axis_index K = detail::braced, detail::axis_index L = detail::braced,
+          detail::axis_index M = detail::braced, detail::axis_index N = detail::braced,
+          detail::axis_index O = detail::braced, detail::axis_index P = detail::braced>
 [[nodiscard]] auto slice(const X& x, I i = {}, J j = {}, K k = {}, L l = {}, M m = {}, N n = {},
                          O o = {}, P p = {},
                          std::source_location where = std::source_location::current()) {

@@ -116,6 +116,13 @@ template <operand X>
   return detail::seen_as(x, detail::pick_view<rank - 1>{at, 0});
 }
 
+/// A tensor's type tells how many axes it has, a shape which of them have one element.
+template <operand X>
+void squeeze(const X& /*x*/) {
+  static_assert(detail::is_never<X>,
+                "topos: squeeze takes away one axis, which it is told: squeeze(x, 0)");
+}
+
 /// The elements repeated along new leading axes and along axes of extent 1. Throws
 /// `shape_mismatch` if the shape does not broadcast to that.
 template <std::size_t N, operand X>

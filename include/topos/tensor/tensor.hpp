@@ -230,10 +230,10 @@ class tensor : public detail::located_operators<tensor<T, Rank>> {
   /// A part of the tensor that can be assigned to, by one index for each of its first axes: see
   /// slice. `x.slice(range{0, 2}) = y` changes x alone: tensors that shared its memory keep theirs.
   /// It refers to x: a part that is to outlive x is `slice(x, ...)`, which owns what it reads.
-  template <detail::axis_index I = detail::no_index, detail::axis_index J = detail::no_index,
-            detail::axis_index K = detail::no_index, detail::axis_index L = detail::no_index,
-            detail::axis_index M = detail::no_index, detail::axis_index N = detail::no_index,
-            detail::axis_index O = detail::no_index, detail::axis_index P = detail::no_index>
+  template <detail::axis_index I = detail::braced, detail::axis_index J = detail::braced,
+            detail::axis_index K = detail::braced, detail::axis_index L = detail::braced,
+            detail::axis_index M = detail::braced, detail::axis_index N = detail::braced,
+            detail::axis_index O = detail::braced, detail::axis_index P = detail::braced>
   [[nodiscard]] auto slice(
       I i = {}, J j = {}, K k = {}, L l = {}, M m = {}, N n = {}, O o = {}, P p = {},
       std::source_location where = std::source_location::current()) & TOPOS_LIFETIMEBOUND {
@@ -242,10 +242,10 @@ class tensor : public detail::located_operators<tensor<T, Rank>> {
         view(detail::layout<Rank>::dense(extents_));  // of the tensor, wherever it begins
     return tensor_slice<T, decltype(view)::rank, Rank>(*this, part, where);
   }
-  template <detail::axis_index I = detail::no_index, detail::axis_index J = detail::no_index,
-            detail::axis_index K = detail::no_index, detail::axis_index L = detail::no_index,
-            detail::axis_index M = detail::no_index, detail::axis_index N = detail::no_index,
-            detail::axis_index O = detail::no_index, detail::axis_index P = detail::no_index>
+  template <detail::axis_index I = detail::braced, detail::axis_index J = detail::braced,
+            detail::axis_index K = detail::braced, detail::axis_index L = detail::braced,
+            detail::axis_index M = detail::braced, detail::axis_index N = detail::braced,
+            detail::axis_index O = detail::braced, detail::axis_index P = detail::braced>
   [[nodiscard]] auto slice(I i = {}, J j = {}, K k = {}, L l = {}, M m = {}, N n = {}, O o = {},
                            P p = {},
                            std::source_location where = std::source_location::current()) const& {
@@ -265,10 +265,13 @@ class tensor : public detail::located_operators<tensor<T, Rank>> {
   /// There is no element to refer to: it may be on another device, or yet to be computed.
   template <class I>
   void operator[](const I& /*index*/) const {
-    static_assert(
-        detail::is_never<I>,
-        "topos: a tensor has no []: write slice(x, 1) for a part, x.slice(1) = y to assign "
-        "to one, x.item({1, 2}) for a value, x.host()[0] for many");
+    static_assert(detail::is_never<I>,
+                  "topos: a tensor has no [] and no (): write slice(x, 1) for a part, x.slice(1) = "
+                  "y to assign to one, x.item(1, 2) for a value, x.host()[0] for many");
+  }
+  template <std::integral... I>
+  void operator()(I... /*indices*/) const {
+    operator[](0);
   }
 
   /// Combines it with an operand or scalar that broadcasts to this shape, in place where nobody
