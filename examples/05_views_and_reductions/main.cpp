@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
 
   std::cout << "== assignment ==\n";
   // [assignment]
-  auto y = x;                              // shares x's memory ...
+  auto y = x;                    // shares x's memory ...
   y.slice({0, 2}, {2, {}}) = 0;  // ... until one of them is written
   y.slice(2) += row;
   std::cout << y << '\n';
