@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <topos/expr/operation_row.hpp>
 #include <topos/expr/operations.hpp>
+#include <topos/expr/settled_row.hpp>
 #include <vector>
 
 namespace row_test {
@@ -85,6 +86,24 @@ TEST(row, counts_lanes_only_where_its_parts_agree) {
   static_assert(bytes::width == 0);
   static_assert(decltype(make_row(add_op{}, bytes{}, bytes{}))::width == 0);
   SUCCEED();
+}
+
+// What is one number in a row is computed once, where its row is levelled, too.
+TEST(row, that_is_levelled_has_the_same_elements_and_settles) {
+  using leaf = strided_row<memory_elements<float>>;
+  if constexpr (leaf::width > 1) {  // nothing is levelled without lanes
+    for (const index_t step : {0, 1, 2, -1}) {
+      const leaf summand{{first}, step < 0 ? 19 : 1, step};
+      const auto row = make_row(exp_op{}, make_row(add_op{}, summand, leaf{{second}, 3, 0}));
+      EXPECT_EQ(is_level(row), step == 0 || step == 1);
+      alignas(flat_block::alignment) std::byte memory[64 * bytes_levelled_of<decltype(row)>()];
+      flat_block block{0, 1, 6, 1, memory, false};
+      const auto level = levelled(row, 2, block);
+      for (index_t j = 2; j < 8; ++j) EXPECT_EQ(level[j], row[j]) << step;
+      EXPECT_EQ(level.is_same(), step == 0);
+      EXPECT_EQ(settled(level).is_same(), step == 0);
+    }
+  }
 }
 
 }  // namespace row_test

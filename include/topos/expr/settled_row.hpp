@@ -15,6 +15,8 @@ template <class Row>
 inline constexpr bool may_be_same = false;
 template <class Elements>
 inline constexpr bool may_be_same<strided_row<Elements>> = true;
+template <class Elements>
+inline constexpr bool may_be_same<level_row<Elements>> = true;
 template <class T>
 inline constexpr bool may_be_same<constant_row<T>> = true;
 template <class Indices, class Op, class... Rows>

@@ -245,11 +245,12 @@ inline auto reduce(const Op& op, const Row& row, index_t first, index_t last) {
   if (row.is_dense()) return reduce_rest(op, settled(row.dense()), first, last);
   if constexpr (may_lie_apart<Row>) {
     if (!is_level(row)) return reduce_apart(op, row, first, last);
-    level_block<Row> block;
-    return reduce_rest(op, looped(row, first, block), first, last);
-  } else {
-    return reduce_rest(op, settled(Row(row)), first, last);
+    if constexpr (reduces_lanes<Op, Row>()) {
+      level_block<Row> block;
+      return reduce_rest(op, looped(row, first, block), first, last);
+    }
   }
+  return reduce_rest(op, settled(Row(row)), first, last);
 }
 
 /// Of values in memory, in the same order as they would be of any row.

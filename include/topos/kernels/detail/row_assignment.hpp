@@ -242,6 +242,9 @@ template <class T, class Row, class Past>
 [[gnu::noinline]] void assign_levelled(T* out, const Row& row, index_t first, index_t last,
                                        Past past_caches) {
   if (is_level(row)) {
+    if constexpr (Row::width == 0 &&
+                  !converts_lanes<Row>)  // compilers make no lanes of a level one
+      return assign_dense(out, row, first, last);
     level_block<Row> block;
     // Of a short row it would take as long to level it thrice.
     if (last - first >= long_row<T>)

@@ -67,7 +67,7 @@ void reduce_each(const Op& op, const Rows& rows, index_t r, index_t past, index_
     reduce_all([&](index_t i) { return rows.row(i).dense(); });
   } else if (!is_level(first)) {
     for (; r < past; ++r) use(r, reduce(op, rows.row(r), 0, columns));
-  } else if constexpr (may_lie_apart<row>) {
+  } else if constexpr (may_lie_apart<row> && reduces_lanes<Op, row>()) {
     level_block<row> memory[rows_together];
     reduce_all([&](index_t i) { return looped(rows.row(i), 0, memory[i % rows_together]); });
   } else {
