@@ -131,6 +131,14 @@ TEST(assignment, of_functions_of_expressions_is_in_place) {
   });
 }
 
+TEST(assignment, what_functions_are_given_is_empty_then) {
+  tensor<float, 1> x = vector_on(topos::cpu(), varied(1000));
+  const std::vector<float> expected = values_of(topos::eval(sqrt(abs(x))));
+  const auto e = sqrt(abs(std::move(x)));
+  EXPECT_EQ(x.size(), 0);
+  EXPECT_EQ(values_of(topos::eval(e)), expected);
+}
+
 TEST(assignment, is_in_place_beside_rows_columns_and_numbers) {
   on_each_device([](const topos::device& d) {
     for (const auto& [rows, columns] : {std::pair{1, 5}, {300, 1}, {70, 3}, {33, 100}, {5, 2000}}) {

@@ -272,7 +272,9 @@ TOPOS_FUNCTION_OF_ONE(operator-, apply_negative, negate_op)
 TOPOS_FUNCTION_OF_ONE(negative, apply_negative, negate_op)
 
 /// The elements themselves.
-[[nodiscard]] auto operator+(const operand auto& a) { return detail::as_node(a); }
+[[nodiscard]] auto operator+(detail::given_operand auto&& a) {
+  return detail::node_t<decltype(a)>(detail::as_node(std::forward<decltype(a)>(a)));
+}
 
 /// True where it is 0.
 TOPOS_FUNCTION_OF_ONE(operator!, apply_logical, logical_not_op)

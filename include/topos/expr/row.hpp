@@ -142,19 +142,19 @@ struct level_row {
   static constexpr bool has_pairs = false;
   static constexpr bool is_quick = true;
   Elements elements;
-  index_t all;  // the bits of a column's number that count: all, or none
+  index_t mask;  // of a column's number: all bits of it count, or none
 
-  KOKKOS_FUNCTION value_type operator[](index_t j) const { return elements(j & all); }
+  KOKKOS_FUNCTION value_type operator[](index_t j) const { return elements(j & mask); }
   template <class Count>
   [[nodiscard, gnu::always_inline]] auto lanes(index_t j, Count count) const {
-    return lanes_of(elements, j & all, count);
+    return lanes_of(elements, j & mask, count);
   }
   [[nodiscard, gnu::always_inline]] auto some(index_t j) const {
     const auto at = [&](index_t o) __attribute__((always_inline)) {
       return lanes_of(elements, o, lane::all{});
     };
     using lanes = lane::some<decltype(at(0))>;
-    if (all == 0) {
+    if (mask == 0) {
       const auto same = at(0);
       return lanes{{same, same, same, same}};
     }
@@ -162,7 +162,7 @@ struct level_row {
   }
   [[nodiscard]] KOKKOS_FUNCTION bool is_dense() const { return true; }
   [[nodiscard]] KOKKOS_FUNCTION const level_row& dense() const { return *this; }
-  [[nodiscard]] bool is_same() const { return all == 0; }
+  [[nodiscard]] bool is_same() const { return mask == 0; }
 };
 
 /// Every step-th element of a source; step 0 repeats one.
@@ -193,9 +193,9 @@ struct strided_row {
   [[nodiscard]] bool is_level() const { return bytes_levelled == 0 || step == 0 || step == 1; }
   [[nodiscard, gnu::always_inline]] auto levelled(index_t first, flat_block& block) const {
     if constexpr (bytes_levelled != 0) {
-      constexpr index_t all = -1;
+      constexpr index_t every = -1;
       using level = level_row<decltype(elements.from(base))>;
-      if (step == 1) return level{elements.from(base), all};
+      if (step == 1) return level{elements.from(base), every};
       auto* const to = block.take<typename Elements::in_memory>();
       const auto* const from = elements.address() + base;
       if (step == 0) {
@@ -203,7 +203,7 @@ struct strided_row {
         return level{Elements::of(to).from(0), 0};
       }
       copy_apart(to, from + first * step, step, block.columns);
-      return level{Elements::of(to).from(-first), all};
+      return level{Elements::of(to).from(-first), every};
     } else {
       return *this;
     }

@@ -172,8 +172,9 @@ void require_sliced(const shape<Rank>& whole, const shape<Rank>& now, std::sourc
 }  // namespace detail
 
 /// A part of x by one index for each of its first axes, of which there are eight at most:
-/// `slice(x, range{0, 5}, 3)`, or `slice(x, {0, 5}, 3)`, is Python's x[0:5, 3]. Nothing is copied.
-/// Throws `out_of_range` for an index outside of its axis and `invalid_argument` for a step of 0.
+/// `slice(x, range{0, 5}, 3)`, or `slice(x, {0, 5}, 3)`, is Python's x[0:5, 3]. What is in braces
+/// is a range; `{}`, or no index, leaves an axis whole. Nothing is copied. Throws `out_of_range`
+/// for an index outside of its axis and `invalid_argument` for a step of 0.
 template <operand X, detail::axis_index I = detail::braced, detail::axis_index J = detail::braced,
           detail::axis_index K = detail::braced, detail::axis_index L = detail::braced,
           detail::axis_index M = detail::braced, detail::axis_index N = detail::braced,

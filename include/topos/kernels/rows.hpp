@@ -221,22 +221,29 @@ inline typename Row::value_type reduce_rest(const Op& op, const Row& row, index_
     return reduce_lanes(op, row, first, last);
 }
 
-// Of a row of which something lies apart: of some elements at a time.
+// Of some elements of a row of which something lies apart.
+template <class Op, class Row>
+[[gnu::noinline]] typename Row::value_type reduce_levelled(const Op& op, const Row& row,
+                                                           index_t first, index_t last) {
+  using T = typename Row::value_type;
+  T values[straight<Op, Row>];
+  assign_levelled(values, row, first, last, std::false_type{});
+  return reduce_rest(op, memory_row<T>{{values}}, 0, last - first);
+}
+
+// Of all.
 template <class Op, class Row>
 [[gnu::noinline]] typename Row::value_type reduce_apart(const Op& op, const Row& row, index_t first,
                                                         index_t last) {
   using T = typename Row::value_type;
+  constexpr index_t most = straight<Op, Row>;
   if constexpr (reduces_lanes<Op, memory_row<T>>() != reduces_lanes<Op, Row>()) {
     return reduce_rest(op, settled(Row(row)), first, last);
+  } else if (last - first > most) {
+    const index_t middle = middle_of(first, last, most);
+    return op(reduce_apart(op, row, first, middle), reduce_apart(op, row, middle, last));
   } else {
-    constexpr index_t most = straight<Op, Row>;
-    if (last - first > most) {
-      const index_t middle = middle_of(first, last, most);
-      return op(reduce_apart(op, row, first, middle), reduce_apart(op, row, middle, last));
-    }
-    T values[most];
-    assign_levelled(values, row, first, last, std::false_type{});
-    return reduce_rest(op, memory_row<T>{{values}}, 0, last - first);
+    return reduce_levelled(op, row, first, last);
   }
 }
 

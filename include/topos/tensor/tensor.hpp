@@ -222,9 +222,7 @@ class tensor : public detail::located_operators<tensor<T, Rank>> {
     return {detail::memory_source<T>{memory_}, whole()};
   }
   [[nodiscard]] detail::tensor_node<T, Rank> node() && {
-    require_held();
-    const auto where = whole();
-    return {detail::memory_source<T>{std::move(memory_)}, where};
+    return static_cast<const tensor&>(tensor(std::move(*this))).node();
   }
 
   /// A part of the tensor that can be assigned to, by one index for each of its first axes: see
@@ -270,9 +268,8 @@ class tensor : public detail::located_operators<tensor<T, Rank>> {
                   "y to assign to one, x.item(1, 2) for a value, x.host()[0] for many");
   }
   template <std::integral... I>
-  void operator()(I... /*indices*/) const {
-    operator[](0);
-  }
+    requires(sizeof...(I) != 0)
+  void operator()(I... /*indices*/) const { operator[](0); }
 
   /// Combines it with an operand or scalar that broadcasts to this shape, in place where nobody
   /// else holds the memory. Throws `shape_mismatch`, `device_mismatch`.

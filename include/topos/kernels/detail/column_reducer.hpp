@@ -130,8 +130,8 @@ class column_reducer {
         put(first, to, joined(lanes(row, j, lane::all{}), lanes(more, j, lane::all{})...));
       if (j < past) put(first, to, joined(lanes(row, j, past - j), lanes(more, j, past - j)...));
     } else {
-      add_values(first, c, past, row);
-      (add_values(false, c, past, more), ...);
+      add_values(to, first, c, past, row);
+      (add_values(to, false, c, past, more), ...);
     }
   }
 
@@ -155,11 +155,10 @@ class column_reducer {
   }
 
   template <class Row>
-  void add_values(bool first, index_t c, index_t past, const Row& row) const {
-    if (first) return assign(to_, 1, row, c, past);
+  void add_values(T* to, bool first, index_t c, index_t past, const Row& row) const {
+    if (first) return assign(to, 1, row, c, past);
     T values[columns_of_piece];
     assign(values, 1, row, c, past);
-    T* const to = to_;  // which a store of bytes could change where it is a member
     const Op op = op_;
     const index_t count = past - c;
     TOPOS_INDEPENDENT_STEPS

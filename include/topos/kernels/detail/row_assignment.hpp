@@ -105,12 +105,13 @@ class level_block {
   index_t columns_;
 };
 
-/// A row as loops along it, from a column on, want it: of one that is not dense they level it
-/// themselves, so that it is put together in registers.
+/// What a loop along a row looks at: the row with all that settled that can be.
 template <class Row>
 [[nodiscard]] decltype(auto) looped(const Row& row, index_t /*first*/) {
   return settled(row);
 }
+/// The same of a row that is levelled in some memory for it, from a column on. The function with
+/// the loop levels it itself, so that it is put together in registers.
 template <class Row, index_t Most>
 [[nodiscard, gnu::always_inline]] inline auto looped(const Row& row, index_t first,
                                                      level_block<Row, Most>& memory) {
@@ -216,9 +217,14 @@ inline constexpr bool widens_apart = false;
 template <class Elements, class To>
 inline constexpr bool widens_apart<widened_elements<Elements, To>> = true;
 
-template <class T, class Elements, class Past>
-inline void assign_levelled(T* out, const strided_row<Elements>& row, index_t first, index_t last,
-                            Past /*past_caches*/) {
+template <class Row>
+inline constexpr bool is_strided = false;
+template <class Elements>
+inline constexpr bool is_strided<strided_row<Elements>> = true;
+
+// What is copied, and no operation.
+template <class T, class Elements>
+inline void assign_strided(T* out, const strided_row<Elements>& row, index_t first, index_t last) {
   if (row.step == 0 && first < last)
     return assign_dense(out, constant_row<typename Elements::value_type>{row[first]}, first, last);
   if constexpr (std::is_same_v<Elements, fetched_elements<T>>) {
@@ -241,6 +247,7 @@ inline constexpr index_t long_row = 8192 / sizeof(T);
 template <class T, class Row, class Past>
 [[gnu::noinline]] void assign_levelled(T* out, const Row& row, index_t first, index_t last,
                                        Past past_caches) {
+  if constexpr (is_strided<Row>) return assign_strided(out, row, first, last);
   if (is_level(row)) {
     if constexpr (Row::width == 0 &&
                   !converts_lanes<Row>)  // compilers make no lanes of a level one
@@ -271,7 +278,7 @@ void assign_row(T* out, index_t step, const Row& row, index_t first, index_t las
     assign_each(out, step, row, first, last);
   else if (row.is_dense())
     assign_dense_row(out, row.dense(), first, last, past_caches);
-  else if constexpr (may_lie_apart<Row>)
+  else if constexpr (is_strided<Row> || may_lie_apart<Row>)
     assign_levelled(out, row, first, last, past_caches);
   else
     assign_dense(out, row, first, last);
