@@ -115,12 +115,14 @@ TEST(levelled_rows, gathered) {
       });
 }
 
-// A function of a user's own has no lanes here.
+// A function of a user's own, which has no lanes.
+struct product_less {
+  KOKKOS_FUNCTION float operator()(float a, float b, float c) const { return a * b - c; }
+};
+
 TEST(levelled_rows, functions_without_lanes) {
-  expect_as_of_copies<float>(
-      [](const auto& x, const auto& column, const auto&, const auto& apart, const auto&) {
-        return map([](float a, float b, float c) { return a * b - c; }, x, column, apart);
-      });
+  expect_as_of_copies<float>([](const auto& x, const auto& column, const auto&, const auto& apart,
+                                const auto&) { return map(product_less{}, x, column, apart); });
 }
 
 // Results past the caches, where rows are long enough for it and where they are not.
