@@ -8,6 +8,7 @@
 ///
 /// and, as rows in memory have, and what is gathered (see gather_row.hpp),
 ///
+///     some(j)               lanes from element j on, some batches of them: see some_lanes
 ///     bytes_levelled        of an element, in all that may lie apart
 ///     is_level()            whether nothing does
 ///     levelled(j, block)    the row, of the kind whose loops have nothing to ask: if it is not
