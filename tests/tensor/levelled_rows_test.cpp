@@ -39,8 +39,11 @@ bool same_bits(const tensor<T, 2>& a, const tensor<T, 2>& b) {
   return support::values_of(a) == support::values_of(b);
 }
 
-// Calls `check(x, column, row, every, other)` with views, then `check` with dense copies of them.
-template <class T, class Make>
+// Along which sums are compared, too: to compile them takes long.
+enum class axes { last, both };
+
+// What `make` makes of views, and of dense copies of them.
+template <class T, axes Along = axes::last, class Make>
 void expect_as_of_copies(Make make) {
   for (const index_t w : widths) {
     const auto x = numbers<T>(rows, w, 1);
@@ -59,15 +62,16 @@ void expect_as_of_copies(Make make) {
 
     EXPECT_TRUE(same_bits(tensor(of_views), tensor(of_copies))) << w << " columns";
     EXPECT_TRUE(same_bits(tensor(sum(of_views, 1)), tensor(sum(of_copies, 1)))) << w << " columns";
-    EXPECT_TRUE(same_bits(tensor(sum(of_views, 0)), tensor(sum(of_copies, 0)))) << w << " columns";
-    EXPECT_TRUE(same_bits(tensor(max(of_views, 1)), tensor(max(of_copies, 1)))) << w << " columns";
+    if constexpr (Along == axes::both) {
+      EXPECT_TRUE(same_bits(tensor(sum(of_views, 0)), tensor(sum(of_copies, 0)))) << w;
+    }
   }
 }
 
 TEST(levelled_rows, one_number_in_a_row) {
   const auto make = [](const auto& x, const auto& column, const auto& line, const auto&,
                        const auto&) { return (x - column) * line + column; };
-  expect_as_of_copies<float>(make);
+  expect_as_of_copies<float, axes::both>(make);
   expect_as_of_copies<topos::f16>(make);
   expect_as_of_copies<Kokkos::complex<float>>(
       [](const auto& x, const auto& column, const auto& line, const auto&, const auto&) {
@@ -78,15 +82,16 @@ TEST(levelled_rows, one_number_in_a_row) {
 TEST(levelled_rows, numbers_apart) {
   const auto make = [](const auto& x, const auto& column, const auto& line, const auto& apart,
                        const auto& across) { return (x - apart) * across + column * line; };
-  expect_as_of_copies<float>(make);
+  expect_as_of_copies<float, axes::both>(make);
   expect_as_of_copies<double>(make);
   expect_as_of_copies<std::int64_t>(make);
   expect_as_of_copies<std::uint8_t>(make);
 }
 
 TEST(levelled_rows, what_becomes_wider) {
-  expect_as_of_copies<std::uint8_t>([](const auto& x, const auto& column, const auto& line,
-                                       const auto& apart, const auto& across) {
+  expect_as_of_copies<std::uint8_t, axes::both>([](const auto& x, const auto& column,
+                                                   const auto& line, const auto& apart,
+                                                   const auto& across) {
     using topos::astype;
     return astype<float>(x) - astype<float>(column) * astype<float>(apart) +
            astype<float>(across) * astype<float>(line);
