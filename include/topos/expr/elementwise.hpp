@@ -188,8 +188,8 @@ template <class Op, class A, class B>
 [[nodiscard]] auto apply_shift(const char* name, A&& a, B&& b, std::source_location where) {
   using T = common_t<A, B>;
   static_assert(!std::same_as<T, bool>, "topos: bools have no bits to shift");
-  if constexpr (std::integral<std::remove_cvref_t<B>>) {  // more than the width is as much as the
-                                                          // width
+  // More than the width is as much as the width.
+  if constexpr (std::integral<std::remove_cvref_t<B>>) {
     constexpr int most = 8 * sizeof(T);
     if (std::cmp_greater(+b, most))
       return apply_integral<Op>(name, std::forward<A>(a), T(most), where);
@@ -273,7 +273,7 @@ TOPOS_FUNCTION_OF_ONE(negative, apply_negative, negate_op)
 
 /// The elements themselves.
 [[nodiscard]] auto operator+(detail::given_operand auto&& a) {
-  return detail::node_t<decltype(a)>(detail::as_node(std::forward<decltype(a)>(a)));
+  return detail::node_as<detail::value_of_t<decltype(a)>>(std::forward<decltype(a)>(a));
 }
 
 /// True where it is 0.

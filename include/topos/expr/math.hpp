@@ -118,7 +118,7 @@ namespace detail {
 template <class Op, given_operand A>
 [[nodiscard]] auto apply_rounding(A&& a) {
   if constexpr (std::integral<value_of_t<A>>)
-    return node_t<A>(as_node(std::forward<A>(a)));
+    return node_as<value_of_t<A>>(std::forward<A>(a));
   else
     return apply<Op>(std::forward<A>(a));
 }

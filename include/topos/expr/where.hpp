@@ -83,7 +83,7 @@ concept argument = given_operand<X> || element<std::remove_cvref_t<X>>;
 template <argument X>
 [[nodiscard]] auto argument_node(X&& x) {
   if constexpr (given_operand<X>)
-    return node_t<X>(as_node(std::forward<X>(x)));
+    return node_as<value_of_t<X>>(std::forward<X>(x));
   else
     return constant_node<std::remove_cvref_t<X>>(x);
 }

@@ -248,9 +248,10 @@ template <class T, class Row, class Past>
 [[gnu::noinline]] void assign_levelled(T* out, const Row& row, index_t first, index_t last,
                                        Past past_caches) {
   if constexpr (is_strided<Row>) return assign_strided(out, row, first, last);
+  if constexpr (requires { row.gather(out, first, last); }) return row.gather(out, first, last);
   if (is_level(row)) {
-    if constexpr (Row::width == 0 &&
-                  !converts_lanes<Row>)  // compilers make no lanes of a level one
+    // Compilers make no lanes of a level row.
+    if constexpr (Row::width == 0 && !converts_lanes<Row>)
       return assign_dense(out, row, first, last);
     level_block<Row> block;
     // Of a short row it would take as long to level it thrice.
@@ -258,15 +259,11 @@ template <class T, class Row, class Past>
       return assign_dense_row(out, row, first, last, past_caches, block);
     return assign_dense(out, row, first, last, block);
   }
-  if constexpr (requires { row.gather(out, first, last); }) {
-    row.gather(out, first, last);
-  } else {
-    constexpr index_t most = 128;  // more take less time in the caches, but longer from memory
-    for (; first < last; first += most, out += most) {
-      const index_t count = std::min(most, last - first);
-      level_block<Row, most> block(count);
-      assign_dense(out, row, first, first + count, block);
-    }
+  constexpr index_t most = 128;  // more take less time in the caches, but longer from memory
+  for (; first < last; first += most, out += most) {
+    const index_t count = std::min(most, last - first);
+    level_block<Row, most> block(count);
+    assign_dense(out, row, first, first + count, block);
   }
 }
 
