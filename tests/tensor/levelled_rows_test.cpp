@@ -19,7 +19,7 @@ using topos::range;
 using topos::tensor;
 
 // A batch more or less than what is brought together at once, and than what sums cut in halves.
-constexpr index_t widths[] = {113, 127, 128, 129, 300, 4096, 4100, 9001};
+constexpr index_t widths[] = {113, 127, 128, 129, 255, 256, 257, 300, 4096, 4100, 9001};
 constexpr index_t rows = 9;
 
 template <class T>

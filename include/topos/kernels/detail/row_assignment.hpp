@@ -259,7 +259,7 @@ template <class T, class Row, class Past>
       return assign_dense_row(out, row, first, last, past_caches, block);
     return assign_dense(out, row, first, last, block);
   }
-  constexpr index_t most = 128;  // more take less time in the caches, but longer from memory
+  constexpr index_t most = 256;  // more take less time in the caches, but longer from memory
   for (; first < last; first += most, out += most) {
     const index_t count = std::min(most, last - first);
     level_block<Row, most> block(count);
