@@ -308,9 +308,8 @@ struct constant_rows {
   [[nodiscard]] flat_need need_flat(index_t /*columns*/) const { return {}; }
   [[nodiscard]] constant_row<T> flat(flat_block& /*block*/) const { return {value}; }
 
-  // By its bits, since -0 is not 0 here.
   friend bool operator==(const constant_rows& a, const constant_rows& b) {
-    return std::memcmp(&a.value, &b.value, sizeof(T)) == 0;
+    return has_bits_of(a.value, b.value);
   }
 };
 

@@ -15,9 +15,6 @@ namespace topos::detail {
 template <class Indices, class Op, class... Rows>
 struct operation_rows_of;
 
-template <class Rows>
-using row_of = decltype(std::declval<const Rows&>().row(0));
-
 /// The rows of an operation, inside a kernel.
 template <std::size_t... I, class Op, class... Rows>
 struct operation_rows_of<std::index_sequence<I...>, Op, Rows...> : part<I, Rows>... {
@@ -35,8 +32,9 @@ struct operation_rows_of<std::index_sequence<I...>, Op, Rows...> : part<I, Rows>
   }
 
   bool operator==(const operation_rows_of& other) const
-      requires(std::is_empty_v<Op> && (std::equality_comparable<Rows> && ...)) {
-    return ((part<I, Rows>::value == other.part<I, Rows>::value) && ...);
+      requires(comparable_operation<Op> && (std::equality_comparable<Rows> && ...)) {
+    return is_same_operation(op, other.op) &&
+           ((part<I, Rows>::value == other.part<I, Rows>::value) && ...);
   }
 };
 

@@ -16,6 +16,7 @@
 ///                           is copied; see level_block
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <topos/expr/call.hpp>
 #include <topos/expr/flat_block.hpp>
@@ -75,6 +76,11 @@ template <class Op>
     return op;
 }
 
+/// Whether a row is of the kind that dense rows have.
+template <class Row>
+inline constexpr bool is_dense_row =
+    std::is_same_v<Row, std::decay_t<decltype(std::declval<const Row&>().dense())>>;
+
 template <class Row>
 [[nodiscard]] KOKKOS_FUNCTION bool is_contiguous(const Row& row) {
   if constexpr (requires { row.is_contiguous(); })
@@ -122,6 +128,17 @@ template <class Row>
 using levelled_t =
     decltype(levelled(std::declval<const Row&>(), index_t{}, std::declval<flat_block&>()));
 
+/// Whether two operations of a type are known to be the same: those without anything in them are.
+template <class Op>
+concept comparable_operation = std::is_empty_v<Op> || std::equality_comparable<Op>;
+template <comparable_operation Op>
+[[nodiscard]] bool is_same_operation(const Op& a, const Op& b) {
+  if constexpr (std::is_empty_v<Op>)
+    return true;
+  else
+    return a == b;
+}
+
 // A part of an operation: a base class, so that parts need no recursion and no std::tuple, whose
 // functions are host code to nvcc, and which asks compilers dozens of questions about each type.
 template <std::size_t I, class T>
@@ -160,6 +177,12 @@ struct operation_row_of<std::index_sequence<I...>, Op, Rows...> : part<I, Rows>.
   static constexpr bool is_quick = is_quick_operation<Op, value_type, width, Rows...>();
   static constexpr std::size_t bytes_levelled = (bytes_levelled_of<Rows>() + ...);
   Op op;  // an aggregate: rows are put together where they lie, and copied nowhere
+
+  bool operator==(const operation_row_of& other) const
+      requires(comparable_operation<Op> && (std::equality_comparable<Rows> && ...)) {
+    return is_same_operation(op, other.op) &&
+           ((part<I, Rows>::value == other.part<I, Rows>::value) && ...);
+  }
 
   KOKKOS_FUNCTION value_type operator[](index_t j) const {
     return call(op, part<I, Rows>::value[j]...);

@@ -15,6 +15,7 @@
 ///                           complex numbers as lanes of their parts
 ///     is_dense(), dense()   whether neighbours in the row are neighbours in their sources and its
 ///                           operations are simple, and the row of that kind, which is faster
+///     ==                    where that can be told: whether another is known to be the same
 ///
 /// and a dense row also
 ///
@@ -29,6 +30,7 @@
 ///                           that stops
 
 #include <cstddef>
+#include <cstring>
 #include <topos/core/config.hpp>
 #include <topos/core/promotion.hpp>
 #include <topos/expr/flat_block.hpp>
@@ -39,6 +41,12 @@
 #include <utility>
 
 namespace topos::detail {
+
+/// Whether two numbers are the same: by their bits, since -0 is not 0 here.
+template <class T>
+[[nodiscard]] bool has_bits_of(const T& a, const T& b) {
+  return std::memcmp(&a, &b, sizeof(T)) == 0;
+}
 
 /// Lanes of elements, by their own way to make them or one by one.
 template <class Elements, class Count>
@@ -73,6 +81,7 @@ struct dense_row {
   Elements elements;
   index_t base = 0;
 
+  friend bool operator==(const dense_row&, const dense_row&) = default;
   KOKKOS_FUNCTION value_type operator[](index_t j) const { return elements(base + j); }
   template <class Count>
   [[nodiscard]] auto lanes(index_t j, Count count) const {
@@ -144,6 +153,7 @@ struct level_row {
   Elements elements;
   index_t mask;  // of a column's number: all bits of it count, or none
 
+  friend bool operator==(const level_row&, const level_row&) = default;
   KOKKOS_FUNCTION value_type operator[](index_t j) const { return elements(j & mask); }
   template <class Count>
   [[nodiscard, gnu::always_inline]] auto lanes(index_t j, Count count) const {
@@ -176,6 +186,7 @@ struct strided_row {
   index_t base;
   index_t step;
 
+  friend bool operator==(const strided_row&, const strided_row&) = default;
   KOKKOS_FUNCTION value_type operator[](index_t j) const { return elements(base + j * step); }
   // Always inline: a call would have the loop around it store all that it keeps in registers.
   template <class Count>
@@ -234,6 +245,7 @@ struct scalar_row {
   Elements elements;
   index_t at;
 
+  friend bool operator==(const scalar_row&, const scalar_row&) = default;
   KOKKOS_FUNCTION value_type operator[](index_t /*j*/) const { return elements(at); }
   template <class Count>
   [[nodiscard]] auto lanes(index_t /*j*/, Count /*count*/) const {
@@ -267,6 +279,9 @@ struct constant_row {
   static constexpr bool is_quick = true;
   T value;
 
+  friend bool operator==(const constant_row& a, const constant_row& b) {
+    return has_bits_of(a.value, b.value);
+  }
   KOKKOS_FUNCTION T operator[](index_t /*j*/) const { return value; }
   template <class Count>
   [[nodiscard]] auto lanes(index_t /*j*/, Count /*count*/) const {
@@ -291,6 +306,10 @@ struct constant_row {
   [[nodiscard]] index_t partner() const { return 0; }
   [[nodiscard]] row_pairs<constant_row> paired(index_t distance) const { return {*this, distance}; }
 };
+
+/// A row of some rows, of a kernel's expression.
+template <class Rows>
+using row_of = decltype(std::declval<const Rows&>().row(0));
 
 template <class Row>
 using lanes_t = decltype(std::declval<const Row&>().lanes(0, lane::all{}));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Several kernels over one grid as one launch: what they read in common is read once.
+/// Several kernels over one grid as one launch: what they read in common is read once, and what
+/// they compute in common where they know how.
 
 #include <topos/backend/backend.hpp>
 #include <topos/core/config.hpp>
@@ -14,18 +15,18 @@ struct joined {
   Kernel kernel;
 };
 
-/// Whether the items of two kernels can be done as one: `shares(other)` then says whether they are
-/// of the same elements, and `run_with(team, i, others...)` is item i of all.
-template <class Kernel, class Other>
-concept can_share = requires(const Kernel& kernel, const Other& other) {
-  kernel.shares(other);
+/// Whether the items of some kernels can be done as one: `shares(others...)` then says whether it
+/// gains to do so, and `run_with(team, i, others...)` is item i of all.
+template <class Kernel, class... Others>
+concept can_share = requires(const Kernel& kernel, const Others&... others) {
+  kernel.shares(others...);
 };
 
 template <class Indices, class... Kernels>
 struct joint_kernel_of;
 
-/// Item i is item i of each kernel: of all at once where they share their elements, else one after
-/// the other.
+/// Item i is item i of each kernel: of all at once where they share what they compute, else one
+/// after the other.
 template <std::size_t... I, class... Kernels>
 struct joint_kernel_of<std::index_sequence<I...>, Kernels...> : joined<I, Kernels>... {
   bool shared;
@@ -42,15 +43,15 @@ struct joint_kernel_of<std::index_sequence<I...>, Kernels...> : joined<I, Kernel
  private:
   template <class First, class... Rest>
   static bool share(const First& first, const Rest&... rest) {
-    if constexpr ((can_share<First, Rest> && ...))
-      return (first.shares(rest) && ...);
+    if constexpr (can_share<First, Rest...>)
+      return first.shares(rest...);
     else
       return false;
   }
   template <class Team, class First, class... Rest>
   static KOKKOS_FUNCTION void run_shared(const Team& team, index_t i, const First& first,
                                          const Rest&... rest) {
-    if constexpr ((can_share<First, Rest> && ...)) first.run_with(team, i, rest...);
+    if constexpr (can_share<First, Rest...>) first.run_with(team, i, rest...);
   }
 };
 

@@ -10,6 +10,7 @@
 #include <topos/kernels/effort.hpp>
 #include <topos/kernels/rows.hpp>
 #include <topos/kernels/short_rows.hpp>
+#include <topos/kernels/tiling.hpp>
 
 namespace topos::detail {
 
@@ -24,38 +25,6 @@ template <class T>
 struct target_elements {
   using value_type = T;
   T* data;
-};
-
-/// How a kernel's items share rows of columns: as tiles.
-struct tiling {
-  index_t rows;     // in all
-  index_t columns;  // in all
-  index_t tile_rows;
-  index_t tile_columns;
-
-  /// Long rows are cut, short ones go together; where rows of one array are columns of another,
-  /// tiles are square, or as square as few rows let them be, so that both are read by the cache
-  /// line.
-  template <std::size_t Rank>
-  [[nodiscard]] static tiling of(const walk<Rank>& w, bool crossing, index_t chunk) {
-    tiling t{w.rows(), w.columns(), 1, chunk};
-    if (crossing) {
-      constexpr index_t side = 64;
-      t.tile_rows = std::clamp<index_t>(t.rows, 1, side);
-      t.tile_columns = side * (side / t.tile_rows);
-    } else if (t.columns < chunk) {
-      t.tile_columns = std::max<index_t>(t.columns, 1);
-      t.tile_rows = chunk / t.tile_columns;
-    }
-    return t;
-  }
-  [[nodiscard]] KOKKOS_FUNCTION index_t across() const {
-    return (columns + tile_columns - 1) / tile_columns;
-  }
-  [[nodiscard]] index_t count() const { return (rows + tile_rows - 1) / tile_rows * across(); }
-  [[nodiscard]] index_t cost() const {
-    return std::min(tile_rows, rows) * std::min(tile_columns, columns);
-  }
 };
 
 namespace host_rows {
@@ -87,18 +56,34 @@ struct map_kernel {
 
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team& team, index_t i) const {
-    if (tiles.rows == 1) {  // as most have: without divisions
-      const index_t c = i * tiles.tile_columns;
-      const index_t rest = tiles.columns - c;
-      return run(team, 0, 1, c, c + (rest < tiles.tile_columns ? rest : tiles.tile_columns));
+    tiles.with_tile(i, [&](index_t r, index_t past_r, index_t c, index_t past_c) {
+      run(team, r, past_r, c, past_c);
+    });
+  }
+
+  /// Whether other maps are computed row by row, as this one is, and may have parts in common that
+  /// take longer to compute than to write down.
+  template <class... OtherTarget, class... OtherRows>
+    requires(host_rows::may_share_parts<row_of<Rows>, row_of<OtherRows>...>)
+  [[nodiscard]] bool shares(const map_kernel<OtherTarget, OtherRows>&... others) const {
+    return !short_on_host.any() && ((others.tiles == tiles && !others.short_on_host.any()) && ...);
+  }
+  /// Item i of this kernel and of others.
+  TOPOS_HOST_BRANCH
+  template <class Team, class... Others>
+  KOKKOS_FUNCTION void run_with(const Team& team, index_t i, const Others&... others) const {
+    if constexpr (Team::on_host) {
+      tiles.with_tile(i, [&](index_t r, index_t past_r, index_t c, index_t past_c) {
+        for (; r < past_r; ++r) {
+          host_rows::assign_rows(c, past_c, target_of(r, c, rows.row(r)),
+                                 others.target_of(r, c, others.rows.row(r))...);
+        }
+      });
+      if (past_caches || (others.past_caches || ...)) fence();
+    } else {
+      (*this)(team, i);
+      (others(team, i), ...);
     }
-    const index_t across = tiles.across();
-    const index_t r = i / across * tiles.tile_rows;
-    const index_t c = i % across * tiles.tile_columns;
-    const index_t past_r = r + tiles.tile_rows < tiles.rows ? r + tiles.tile_rows : tiles.rows;
-    const index_t past_c =
-        c + tiles.tile_columns < tiles.columns ? c + tiles.tile_columns : tiles.columns;
-    run(team, r, past_r, c, past_c);
   }
 
   /// Whether its elements fall into `count` rows, and those of some of them can be computed.
@@ -114,6 +99,16 @@ struct map_kernel {
   }
 
  private:
+  template <class, class>
+  friend struct map_kernel;
+
+  // Where a row of elements goes, from a column on.
+  template <class Row>
+  [[nodiscard]] auto target_of(index_t r, index_t c, const Row& row) const {
+    return host_rows::to_row(target.elements.data + target.start(r) + c * target.step, target.step,
+                             row, past_caches);
+  }
+
   TOPOS_HOST_BRANCH
   template <class Team>
   KOKKOS_FUNCTION void run(const Team& team, index_t r, index_t past_r, index_t c,
@@ -122,9 +117,7 @@ struct map_kernel {
       if (short_on_host.any()) {
         assign_short(r, past_r);
       } else {
-        for (; r < past_r; ++r)
-          host_rows::assign_row(target.elements.data + target.start(r) + c * target.step,
-                                target.step, rows.row(r), c, past_c, past_caches);
+        for (; r < past_r; ++r) host_rows::assign_rows(c, past_c, target_of(r, c, rows.row(r)));
       }
       if (past_caches) fence();
     } else if (past_r - r == 1) {

@@ -221,37 +221,40 @@ inline typename Row::value_type reduce_rest(const Op& op, const Row& row, index_
     return reduce_lanes(op, row, first, last);
 }
 
-// Of some elements of a row of which something lies apart.
+// Of some elements of a row, which are written down first.
 template <class Op, class Row>
-[[gnu::noinline]] typename Row::value_type reduce_levelled(const Op& op, const Row& row,
-                                                           index_t first, index_t last) {
+[[gnu::noinline]] typename Row::value_type reduce_some_written(const Op& op, const Row& row,
+                                                               index_t first, index_t last) {
   using T = typename Row::value_type;
   T values[straight<Op, Row>];
-  assign_levelled(values, row, first, last, std::false_type{});
+  assign(values, 1, row, first, last);
   return reduce_rest(op, memory_row<T>{{values}}, 0, last - first);
 }
 
-// Of all.
+// Of all: of a row of which something lies apart, or is common.
 template <class Op, class Row>
-[[gnu::noinline]] typename Row::value_type reduce_apart(const Op& op, const Row& row, index_t first,
-                                                        index_t last) {
+[[gnu::noinline]] typename Row::value_type reduce_written(const Op& op, const Row& row,
+                                                          index_t first, index_t last) {
   using T = typename Row::value_type;
   constexpr index_t most = straight<Op, Row>;
   if constexpr (reduces_lanes<Op, memory_row<T>>() != reduces_lanes<Op, Row>()) {
     return reduce_rest(op, settled(Row(row)), first, last);
   } else if (last - first > most) {
     const index_t middle = middle_of(first, last, most);
-    return op(reduce_apart(op, row, first, middle), reduce_apart(op, row, middle, last));
+    return op(reduce_written(op, row, first, middle), reduce_written(op, row, middle, last));
   } else {
-    return reduce_levelled(op, row, first, last);
+    return reduce_some_written(op, row, first, last);
   }
 }
 
 template <class Op, class Row>
 inline auto reduce(const Op& op, const Row& row, index_t first, index_t last) {
+  if constexpr (may_have_common_parts<Row>) {
+    if (has_common_parts(row, last - first)) return reduce_written(op, row, first, last);
+  }
   if (row.is_dense()) return reduce_rest(op, settled(row.dense()), first, last);
   if constexpr (may_lie_apart<Row>) {
-    if (!is_level(row)) return reduce_apart(op, row, first, last);
+    if (!is_level(row)) return reduce_written(op, row, first, last);
     if constexpr (reduces_lanes<Op, Row>()) {
       level_block<Row> block;
       return reduce_rest(op, looped(row, first, block), first, last);

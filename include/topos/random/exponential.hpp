@@ -13,6 +13,7 @@ namespace detail {
 
 template <class T>
 struct exponential_of_uniform {
+  friend bool operator==(const exponential_of_uniform&, const exponential_of_uniform&) = default;
   TOPOS_HOST_BRANCH
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION V operator()(const V& u) const {
@@ -32,6 +33,7 @@ template <class T>
 /// Of [0, 1), of which XLA makes [tiny, 1) so where jax.random.gumbel asks for that.
 template <class T>
 struct gumbel_of_uniform {
+  friend bool operator==(const gumbel_of_uniform&, const gumbel_of_uniform&) = default;
   computed<T> least = tiny<T>();
 
   TOPOS_HOST_BRANCH

@@ -28,6 +28,8 @@ struct remainder {
     if (number != 0) by = topos::detail::word_divisor<Word>(number);
   }
 
+  friend bool operator==(const remainder& a, const remainder& b) { return a.divisor == b.divisor; }
+
   [[nodiscard]] KOKKOS_FUNCTION Word operator()(Word x) const {
     return x - by.quotient(x) * divisor;
   }
@@ -36,6 +38,7 @@ struct remainder {
 /// Integers of 32 or 64 bits in [min, min + span), each from twice as many random bits.
 template <class T>
 struct integer_elements {
+  friend bool operator==(const integer_elements&, const integer_elements&) = default;
   using value_type = T;
   using word = word_of<std::conditional_t<sizeof(T) == 8, double, float>>;
   bit_elements<word> higher;

@@ -17,6 +17,7 @@ namespace detail {
 /// The quantile of the standard normal distribution at (1 + u) / 2.
 template <class T>
 struct normal_of_uniform {
+  friend bool operator==(const normal_of_uniform&, const normal_of_uniform&) = default;
   TOPOS_HOST_BRANCH
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION V operator()(const V& u) const {
@@ -28,6 +29,8 @@ struct normal_of_uniform {
 /// The same, kept between two bounds.
 template <class T>
 struct truncated_normal_of_uniform {
+  friend bool operator==(const truncated_normal_of_uniform&,
+                         const truncated_normal_of_uniform&) = default;
   computed<T> lowest;
   computed<T> highest;
 

@@ -144,9 +144,9 @@ auto run_jobs(std::source_location where, Jobs... jobs) {
 }  // namespace detail
 
 /// Computes several expressions and reductions, and returns their results, a tuple of tensors, at
-/// once. Those of one shape are computed in one pass: what they read in common is read once. Where
-/// all are sums, minima and the like of one expression along its rows, of 16 elements or more, the
-/// CPU computes that once.
+/// once. Those of one shape are computed in one pass: what they read in common is read once, and
+/// the CPU computes common subexpressions of maps once. Where all are sums, minima and the like of
+/// one expression along its rows, of 16 elements or more, the CPU computes that once.
 template <operand X, operand Y>
 [[nodiscard]] auto eval(const X& x, const Y& y,
                         std::source_location where = std::source_location::current()) {

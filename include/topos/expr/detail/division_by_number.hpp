@@ -24,6 +24,10 @@ class number_divisor {
     kept_ = ~word(0);
   }
 
+  friend bool operator==(const number_divisor& a, const number_divisor& b) {
+    return a.number_ == b.number_;
+  }
+
   /// The largest integer not above a / the number; 0 where that is 0.
   [[nodiscard]] KOKKOS_FUNCTION T quotient(T a) const {
     return static_cast<T>(floor(as_word(a)) & kept_);
@@ -59,12 +63,14 @@ class number_divisor {
 template <class T>
 struct floor_divide_by {
   number_divisor<T> number;
+  friend bool operator==(const floor_divide_by&, const floor_divide_by&) = default;
   KOKKOS_FUNCTION T operator()(T a) const { return number.quotient(a); }
 };
 
 template <class T>
 struct remainder_by {
   number_divisor<T> number;
+  friend bool operator==(const remainder_by&, const remainder_by&) = default;
   KOKKOS_FUNCTION T operator()(T a) const { return number.remainder(a); }
 };
 

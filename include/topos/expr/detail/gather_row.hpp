@@ -26,6 +26,7 @@ inline constexpr index_t rows_ahead = 8;
 /// nobody to tell.
 template <class Index>
 struct named_places {
+  friend bool operator==(const named_places&, const named_places&) = default;
   /// In as many bits as lanes are made of.
   using place = std::conditional_t<(sizeof(Index) < 4), std::int32_t, Index>;
   index_t count;  ///< That the axis has.
@@ -87,6 +88,7 @@ struct picked_elements {
 /// A row of picked elements.
 template <class Table, class Indices>
 struct gather_row {
+  friend bool operator==(const gather_row&, const gather_row&) = default;
   using value_type = typename Table::value_type;
   using index_type = typename Indices::value_type;
   static constexpr index_t width = lane::width<value_type>;

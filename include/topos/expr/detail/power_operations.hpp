@@ -13,6 +13,7 @@ namespace topos::detail {
 /// A number to a whole power or to 1/2, the same for all elements: products, or a square root.
 template <class T>
 struct simple_power_op : widening {
+  friend bool operator==(const simple_power_op&, const simple_power_op&) = default;
   static constexpr int most = 64;
   int whole;
   bool root;  // the power is 1/2
@@ -89,6 +90,7 @@ struct pow_op : widening {
 /// A number to a power that is the same for all elements; small whole powers and 1/2 are simple.
 template <class T>
 struct power_op : widening {
+  friend bool operator==(const power_op&, const power_op&) = default;
   T exponent;
   bool general;
   simple_power_op<T> small;

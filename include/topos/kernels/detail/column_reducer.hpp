@@ -71,21 +71,23 @@ class column_reducer {
         add_rows<0, 1, 2, 3>(how, i == 0, c, past, r, step);
       for (; i < count; ++i, r += step) add_rows<0>(how, i == 0, c, past, r, step);
     };
-    if (row.is_dense())
+    if (by_lanes && has_common_parts(row, past - c))
+      run_all(written_rows{});
+    else if (row.is_dense())
       run_all(dense_rows{});
     else if constexpr (!by_lanes || !may_lie_apart<row_type>)
       run_all(any_rows{});
     else if (is_level(row))
       run_all(level_rows{});
     else
-      run_all(rows_apart{});
+      run_all(written_rows{});
   }
 
  private:
   using row_type = decltype(std::declval<const Rows&>().row(0));
   struct dense_rows {};
   struct level_rows {};
-  struct rows_apart {};
+  struct written_rows {};
   struct any_rows {};
 
   // Adds rows r + Steps * step. They are this function's own: what it stores could change any
@@ -109,14 +111,13 @@ class column_reducer {
   }
   // Some columns at a time.
   template <index_t... Steps>
-  [[gnu::noinline]] void add_rows(rows_apart /*how*/, bool first, index_t c, index_t past,
+  [[gnu::noinline]] void add_rows(written_rows /*how*/, bool first, index_t c, index_t past,
                                   index_t r, index_t step) const {
     constexpr index_t most = 512;
     T values[sizeof...(Steps)][most];
     for (index_t j = c; j < past; j += most) {
       const index_t n = std::min(most, past - j);
-      (assign_levelled(values[Steps], rows_.row(r + Steps * step), j, j + n, std::false_type{}),
-       ...);
+      (assign(values[Steps], 1, rows_.row(r + Steps * step), j, j + n), ...);
       add(to_ + (j - c), first, 0, n, memory_row<T>{{values[Steps]}}...);
     }
   }

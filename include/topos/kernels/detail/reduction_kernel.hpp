@@ -127,15 +127,13 @@ struct reduction_kernel : reduction_pieces {
     }
   }
 
-  /// Whether another kernel reduces the same elements in the same order, and it gains to do both at
+  /// Whether other kernels reduce the same elements in the same order, and it gains to do all at
   /// once.
-  template <class OtherTarget, class OtherOp, class OtherFinish>
-    requires(host_rows::same_order<Op, OtherOp, Rows>() && std::equality_comparable<Rows>)
+  template <class... OtherTarget, class... OtherOp, class... OtherFinish>
+    requires((host_rows::same_order<Op, OtherOp, Rows>() && ...) && std::equality_comparable<Rows>)
   [[nodiscard]] bool shares(
-      const reduction_kernel<OtherTarget, OtherOp, OtherFinish, Rows>& other) const {
-    return by_rows && other.by_rows && !short_on_host.any() && rows == other.rows &&
-           outer == other.outer && reduced == other.reduced && columns == other.columns &&
-           piece_rows == other.piece_rows && piece_columns == other.piece_columns;
+      const reduction_kernel<OtherTarget, OtherOp, OtherFinish, Rows>&... others) const {
+    return by_rows && !short_on_host.any() && (reduces_as(others) && ...);
   }
 
   /// Item i of this kernel and of others that share its elements.
@@ -190,6 +188,13 @@ struct reduction_kernel : reduction_pieces {
   }
 
  private:
+  template <class Other>
+  [[nodiscard]] bool reduces_as(const Other& other) const {
+    return other.by_rows && rows == other.rows && outer == other.outer &&
+           reduced == other.reduced && columns == other.columns && piece_rows == other.piece_rows &&
+           piece_columns == other.piece_columns;
+  }
+
   // Those of item i, for this kernel and others that share its elements.
   template <class... Others>
   void take_runs(index_t i, const Others&... others) const {

@@ -63,7 +63,9 @@ void reduce_each(const Op& op, const Rows& rows, index_t r, index_t past, index_
   };
   const auto first = rows.row(r);
   using row = std::decay_t<decltype(first)>;
-  if (first.is_dense()) {
+  if (has_common_parts(first, columns)) {
+    for (; r < past; ++r) use(r, reduce(op, rows.row(r), 0, columns));
+  } else if (first.is_dense()) {
     reduce_all([&](index_t i) { return rows.row(i).dense(); });
   } else if (!is_level(first)) {
     for (; r < past; ++r) use(r, reduce(op, rows.row(r), 0, columns));

@@ -19,6 +19,7 @@ using topos::detail::pack;
 /// Random bits of an unsigned type, numbered as jax.random.bits numbers them.
 template <class Word>
 struct bit_elements {
+  friend bool operator==(const bit_elements&, const bit_elements&) = default;
   using value_type = Word;
   static constexpr int width = 8 * static_cast<int>(sizeof(Word));
   /// Whether lanes hold two words each.
@@ -143,6 +144,7 @@ concept has_two = requires(const Bits& bits) {
 /// What `Function` makes of random bits: of one element's, or of lanes of them.
 template <class Bits, class Function>
 struct mapped_elements {
+  friend bool operator==(const mapped_elements&, const mapped_elements&) = default;
   using value_type = typename Function::value_type;
   Bits bits;
   Function function;
@@ -171,6 +173,7 @@ struct mapped_elements {
 
 /// Bits of less than a word as words.
 struct as_words {
+  friend bool operator==(const as_words&, const as_words&) = default;
   using value_type = std::uint32_t;
   static constexpr bool has_lanes = true;
 

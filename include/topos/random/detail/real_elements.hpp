@@ -38,6 +38,7 @@ using drawn_word =
 
 /// A uniform number as it is.
 struct itself {
+  friend bool operator==(const itself&, const itself&) = default;
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION V operator()(const V& u) const {
     return u;
@@ -47,6 +48,7 @@ struct itself {
 /// `Then` of low + [0, 1) * span, the uniform number that jax.random makes of random bits.
 template <class T, class Then = itself>
 struct real_function {
+  friend bool operator==(const real_function&, const real_function&) = default;
   using value_type = T;
   static constexpr bool has_lanes = std::floating_point<T> || lane::is_half_with_lanes<T>;
   computed<T> low;

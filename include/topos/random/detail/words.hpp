@@ -18,6 +18,7 @@ namespace topos::random::detail {
 
 /// Words of one key, for host and device.
 struct words {
+  friend bool operator==(const words&, const words&) = default;
   using lanes_type = lane::batch<std::uint32_t>;
   static constexpr std::uint64_t run = 0xffffffffU;
   static constexpr auto width = static_cast<std::uint64_t>(lane::width<std::uint32_t>);

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Common subexpressions: what occurs more than once in some rows, and takes longer than to write
+/// it down, is computed once, on the host. Which types of rows occur again is known to the
+/// compiler; whether they are of the same elements, when they are computed.
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <topos/expr/operation_row.hpp>
+#include <type_traits>
+#include <utility>
+
+namespace topos::detail::host_rows {
+
+/// What an element of a row takes besides loads, in sums; 0 for rows that kernels make of others.
+template <class Row>
+inline constexpr int weight = 0;
+template <class Row>
+  requires requires { Row::is_quick; }
+inline constexpr int weight<Row> = Row::is_quick ? 0 : 16;
+template <class Indices, class Op, class... Rows>
+inline constexpr int weight<operation_row_of<Indices, Op, Rows...>> =
+    (std::is_base_of_v<quick, Op> ? 1 : 16) + (weight<Rows> + ...);
+
+/// What it takes to write an element down and to load it.
+inline constexpr int weight_of_keeping = 5;
+/// What takes more than that twice is looked for.
+inline constexpr int least_weight = weight_of_keeping + 2;
+
+/// Whether what is written down of a row can stand for it: it has the same lanes, and it can be
+/// told from others.
+template <class Row>
+inline constexpr bool can_be_kept = (Row::width == 0 ||
+                                     Row::width == memory_row<typename Row::value_type>::width) &&
+                                    std::equality_comparable<Row>;
+
+template <class... Rows>
+struct row_types {
+  static constexpr std::size_t size = sizeof...(Rows);
+  template <class Row>
+  static constexpr bool has = (std::is_same_v<Row, Rows> || ...);
+};
+
+/// The rows that an operation is on.
+template <class Row>
+struct operands_of_row {
+  using type = row_types<>;
+};
+template <class Indices, class Op, class... Rows>
+struct operands_of_row<operation_row_of<Indices, Op, Rows...>> {
+  using type = row_types<Rows...>;
+};
+
+/// Types of rows that were met in an expression, and those that were met again.
+template <class Met, class Again>
+struct met_rows {
+  using met = Met;
+  using again = Again;
+};
+template <class... Met, class... Again, class Row>
+constexpr auto operator+(met_rows<row_types<Met...>, row_types<Again...>> all,
+                         std::type_identity<Row> /*row*/) {
+  using known = row_types<Met...>;
+  const auto inside = [](auto found) {
+    return [&]<class... Rows>(row_types<Rows...>) {
+      return (found + ... + std::type_identity<Rows>{});
+    }(typename operands_of_row<Row>::type{});
+  };
+  if constexpr (weight<Row> < least_weight)
+    return all;
+  else if constexpr (!can_be_kept<Row>)
+    return inside(all);
+  else if constexpr (!known::template has<Row>)
+    return inside(met_rows<row_types<Met..., Row>, row_types<Again...>>{});
+  else if constexpr (!row_types<Again...>::template has<Row>)
+    return met_rows<known, row_types<Again..., Row>>{};
+  else
+    return all;
+}
+template <class... Rows>
+using met_in = decltype((met_rows<row_types<>, row_types<>>{} + ... + std::type_identity<Rows>{}));
+
+/// Types of which several parts of some rows are.
+template <class... Rows>
+using common_types = typename met_in<Rows...>::again;
+
+/// How often a type of rows occurs in another.
+template <class Part, class Row>
+inline constexpr int occurrences = std::is_same_v<Part, Row> ? 1 : 0;
+template <class Part, class Indices, class Op, class... Rows>
+  requires(!std::is_same_v<Part, operation_row_of<Indices, Op, Rows...>>)
+inline constexpr int occurrences<Part, operation_row_of<Indices, Op, Rows...>> =
+    (occurrences<Part, Rows> + ...);
+
+template <class Part, class... Rows>
+inline constexpr int occurrences_in_all = (occurrences<Part, Rows> + ...);
+
+/// Rows of a type, of which there are `Most`, and what is written down of them.
+template <class Row, int Most, index_t Columns>
+struct kept_rows {
+  const Row* rows[Most];
+  int same_as[Most];  // the first row that each is the same as
+  bool is_kept[Most];
+  int count = 0;
+  alignas(64) typename Row::value_type values[Most][Columns];
+
+  /// Adds a row; whether it is new.
+  bool add(const Row& row) {
+    int first = 0;
+    while (first != count && !(*rows[first] == row)) ++first;
+    rows[count] = &row;
+    same_as[count] = first;
+    return first == count++;
+  }
+  /// The number of the first row that is the same as one of those.
+  [[nodiscard]] int find(const Row& row) const {
+    int number = 0;
+    while (rows[number] != &row) ++number;
+    return same_as[number];
+  }
+};
+
+// See row_assignment.hpp.
+template <class T, class Row, class Past>
+void assign_row(T* out, index_t step, const Row& row, index_t first, index_t last,
+                Past past_caches);
+template <class T, class Row>
+void assign_paired(T* out, T* partners, const Row& row, index_t first, index_t last, index_t size,
+                   index_t distance, bool past_caches);
+
+template <class Common, class... Rows>
+class common_parts_of;
+
+/// Parts of these types of some rows, each written down once, some columns at a time.
+template <class... Common, class... Rows>
+class common_parts_of<row_types<Common...>, Rows...> {
+ public:
+  /// As many columns at most: those of all parts stay in the first cache.
+  static constexpr index_t columns = std::clamp<index_t>(
+      (std::size_t{16} << 10) /
+          ((sizeof(typename Common::value_type) * occurrences_in_all<Common, Rows...>)+...) / 64 *
+          64,
+      64, 512);
+
+  /// Looks at so many columns of the rows. Where lanes are few it takes as long to look.
+  explicit common_parts_of(index_t count, const Rows&... rows) {
+    if (((Rows::width == 0) || ...) || count >= 64) (look_at(rows), ...);
+  }
+
+  /// Whether it takes less time to write them down than to compute each where it stands.
+  [[nodiscard]] bool pay() const { return gain_ > 0; }
+
+  /// Goes on to columns [first, last).
+  void go_to(index_t first, index_t last) {
+    first_ = first;
+    last_ = last;
+    (forget(kept<Common>()), ...);
+  }
+  /// The same of a row of `size`, whose elements cost less together with those `distance` further
+  /// on, of which `others` keep what is written down: themselves, where those are among the
+  /// columns.
+  void go_to(index_t first, index_t last, index_t size, index_t distance, common_parts_of& others) {
+    go_to(first, last);
+    if (&others != this) others.go_to(first + distance, std::min(last + distance, size));
+    size_ = size;
+    distance_ = distance;
+    others_ = &others;
+  }
+
+  /// One of the rows in these columns, with what is written down of it, once it is needed.
+  template <class Row>
+  [[nodiscard]] auto with_kept(const Row& row) {
+    if constexpr (is_common<Row>)
+      return memory_row<typename Row::value_type>{{values_of(row)}, -first_};
+    else
+      return rebuilt(row);
+  }
+
+ private:
+  template <class Row>
+  static constexpr bool is_common = row_types<Common...>::template has<Row>;
+  template <class Row>
+  using kept_t = kept_rows<Row, occurrences_in_all<Row, Rows...>, columns>;
+  struct all_kept : kept_t<Common>... {};
+
+  template <class Row>
+  [[nodiscard]] kept_t<Row>& kept() {
+    return all_;
+  }
+  template <class Kept>
+  static void forget(Kept& all) {
+    std::fill_n(all.is_kept, all.count, false);
+  }
+
+  // Adds its common parts.
+  template <class Row>
+  void look_at(const Row& row) {
+    if constexpr (weight<Row> >= least_weight) {
+      if constexpr (is_common<Row>) {
+        if (!kept<Row>().add(row)) {
+          gain_ += weight<Row> - 1;
+          return;
+        }
+        gain_ -= weight_of_keeping;
+      }
+      look_into(row);
+    }
+  }
+  template <class Row>
+  void look_into(const Row& /*row*/) {}
+  template <std::size_t... I, class Op, class... Parts>
+  void look_into(const operation_row_of<std::index_sequence<I...>, Op, Parts...>& row) {
+    (look_at(static_cast<const part<I, Parts>&>(row).value), ...);
+  }
+
+  // The elements of a part.
+  template <class Row>
+  [[nodiscard]] const typename Row::value_type* values_of(const Row& row) {
+    kept_t<Row>& all = kept<Row>();
+    const int number = all.find(row);
+    if (!std::exchange(all.is_kept[number], true)) write(all.values[number], number, row);
+    return all.values[number];
+  }
+  template <class Row>
+  void write(typename Row::value_type* to, int number, const Row& row) {
+    // Not of what was written down itself: that is of these columns, and not of their partners.
+    constexpr bool is_as_given = std::is_same_v<std::decay_t<decltype(rebuilt(row))>, Row>;
+    if constexpr (Row::has_pairs && is_dense_row<Row> && is_as_given) {
+      if (others_ != nullptr) {
+        kept_t<Row>& others = others_->template kept<Row>();
+        others.is_kept[number] = true;
+        auto* const partners = others_ == this ? to + distance_ : others.values[number];
+        return assign_paired(to, partners, row, first_, last_, size_, distance_, false);
+      }
+    }
+    assign_row(to, 1, rebuilt(row), first_, last_, std::false_type{});
+  }
+
+  template <class Row>
+  [[nodiscard]] const Row& rebuilt(const Row& row) {
+    return row;
+  }
+  template <std::size_t... I, class Op, class... Parts>
+    requires(weight<operation_row_of<std::index_sequence<I...>, Op, Parts...>> >= least_weight)
+  [[nodiscard]] auto rebuilt(const operation_row_of<std::index_sequence<I...>, Op, Parts...>& row) {
+    using made = operation_row<
+        Op, std::decay_t<decltype(with_kept(static_cast<const part<I, Parts>&>(row).value))>...>;
+    return made{{with_kept(static_cast<const part<I, Parts>&>(row).value)}..., row.op};
+  }
+
+  all_kept all_;
+  int gain_ = 0;
+  index_t first_ = 0;
+  index_t last_ = 0;
+  index_t size_ = 0;
+  index_t distance_ = 0;
+  common_parts_of* others_ = nullptr;
+};
+template <class... Rows>
+using common_parts = common_parts_of<common_types<Rows...>, Rows...>;
+
+/// Whether rows may have common parts, and whether it pays to write them down.
+template <class... Rows>
+inline constexpr bool may_have_common_parts = common_types<Rows...>::size != 0;
+template <class Row>
+[[nodiscard]] bool has_common_parts(const Row& row, index_t columns) {
+  if constexpr (may_have_common_parts<Row>)
+    return common_parts<Row>(columns, row).pay();
+  else
+    return false;
+}
+
+/// Whether one of some rows may have parts that are common with another.
+template <class... Rows>
+inline constexpr bool may_share_parts = met_in<Rows...>::met::size <
+                                        (met_in<Rows>::met::size + ...);
+
+}  // namespace topos::detail::host_rows
