@@ -6,6 +6,7 @@
 /// of the time of xsimd's.
 
 #include <cstddef>
+#include <topos/expr/detail/xsimd_exp.hpp>
 #include <topos/expr/detail/xsimd_lanes.hpp>
 #include <type_traits>
 

@@ -129,7 +129,6 @@ using xsimd::max;
 using xsimd::min;
 using xsimd::sinh;
 using xsimd::sqrt;
-using xsimd::tanh;
 
 namespace detail {
 
@@ -264,54 +263,6 @@ xsimd::batch<T, A> fmod(const xsimd::batch<T, A>& a, const xsimd::batch<T, A>& b
   const auto plain = (quotient < B(whole)) & (by <= B(std::numeric_limits<T>::max()));
   return detail::mended(
       !plain, xsimd::copysign(mended_rest, a), [](T x, T y) { return std::fmod(x, y); }, a, b);
-}
-
-/// exp, whole between its smallest and its largest result: xsimd's own gives infinity from 88.38
-/// (709.1) on, and 0 where the result is denormal. There it is exp(x + shift) exp(-shift): the sum
-/// is exact, and the factor next to a number of the type (scripts/reference/exp.py).
-template <class T, class A>
-xsimd::batch<T, A> exp(const xsimd::batch<T, A>& x) {
-  using B = xsimd::batch<T, A>;
-  constexpr bool narrow = sizeof(T) == 4;
-  const auto large = x > B(narrow ? T(88) : T(709));
-  const auto small = (x < B(narrow ? T(-87) : T(-708))) & (x > B(narrow ? T(-104) : T(-746)));
-  const B result = xsimd::exp(x);
-  if (!xsimd::any(large | small)) [[likely]]
-    return result;
-  const B shift = xsimd::select(large, B(narrow ? T(-0x1.602b74p+5) : T(-0x1.628b76e3a9556p+8)),
-                                B(narrow ? T(0x1.605aa8p+5) : T(0x1.628b76e3a9930p+8)));
-  const B scale = xsimd::select(large, B(narrow ? T(0x1.6c5a4cp+63) : T(0x1.6a09e66a3f1a3p+511)),
-                                B(narrow ? T(0x1.5f8afp-64) : T(0x1.6a09e6655138cp-512)));
-  return xsimd::select(large | small, lane::rounded(xsimd::exp(x + shift) * scale), result);
-}
-
-/// exp2, whole between its smallest and its largest result: xsimd's own gives infinity from 127
-/// (1023) on, and 0 where the result is denormal. There it is exp2(x + shift) exp2(-shift), of
-/// which the sum and the factor are exact.
-template <class T, class A>
-xsimd::batch<T, A> exp2(const xsimd::batch<T, A>& x) {
-  using B = xsimd::batch<T, A>;
-  constexpr bool narrow = sizeof(T) == 4;
-  const auto large = x > B(narrow ? T(126) : T(1022));
-  const auto small = (x < B(narrow ? T(-126) : T(-1022))) & (x > B(narrow ? T(-151) : T(-1076)));
-  const B result = xsimd::exp2(x);
-  if (!xsimd::any(large | small)) [[likely]]
-    return result;
-  constexpr T by = narrow ? T(64) : T(512);
-  constexpr T up = narrow ? T(0x1p+64) : T(0x1p+512);
-  const B mended =
-      xsimd::exp2(x + xsimd::select(large, B(-by), B(by))) * xsimd::select(large, B(up), B(1 / up));
-  return xsimd::select(large | small, lane::rounded(mended), result);
-}
-
-/// expm1, finite up to the largest result: xsimd's own is infinite early, and +0 of -0.
-template <class T, class A>
-xsimd::batch<T, A> expm1(const xsimd::batch<T, A>& x) {
-  const auto large = x > xsimd::batch<T, A>(sizeof(T) == 4 ? T(88) : T(709));
-  const xsimd::batch<T, A> result = xsimd::copysign(xsimd::expm1(x), x);
-  if (!xsimd::any(large)) [[likely]]
-    return result;
-  return xsimd::select(large, lane::exp(x), result);
 }
 
 /// log1p with the sign of x: xsimd's own is +0 of -0.
