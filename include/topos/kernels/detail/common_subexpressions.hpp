@@ -82,9 +82,32 @@ constexpr auto operator+(met_rows<row_types<Met...>, row_types<Again...>> all,
 template <class... Rows>
 using met_in = decltype((met_rows<row_types<>, row_types<>>{} + ... + std::type_identity<Rows>{}));
 
-/// Types of which several parts of some rows are.
+// Adds the types of what costs less by two, which it would not do beside what is written down.
+template <class... Common, class Row>
+constexpr auto operator+(row_types<Common...> all, std::type_identity<Row> /*row*/) {
+  using operands = typename operands_of_row<Row>::type;
+  if constexpr (!Row::has_pairs || decltype(all)::template has<Row>)
+    return all;
+  else if constexpr (operands::size != 0)
+    return [all]<class... Rows>(row_types<Rows...>) {
+      return (all + ... + std::type_identity<Rows>{});
+    }(operands{});
+  else
+    return row_types<Common..., Row>{};
+}
+
+template <class Again, class... Rows>
+struct kept_types {
+  using type = decltype((Again{} + ... + std::type_identity<Rows>{}));
+};
 template <class... Rows>
-using common_types = typename met_in<Rows...>::again;
+struct kept_types<row_types<>, Rows...> {
+  using type = row_types<>;
+};
+
+/// Types of which several parts of some rows are, and of what is to be written down with them.
+template <class... Rows>
+using common_types = typename kept_types<typename met_in<Rows...>::again, Rows...>::type;
 
 /// How often a type of rows occurs in another.
 template <class Part, class Row>
@@ -97,28 +120,40 @@ inline constexpr int occurrences<Part, operation_row_of<Indices, Op, Rows...>> =
 template <class Part, class... Rows>
 inline constexpr int occurrences_in_all = (occurrences<Part, Rows> + ...);
 
-/// Rows of a type, of which there are `Most`, and what is written down of them.
-template <class Row, int Most, index_t Columns>
-struct kept_rows {
-  const Row* rows[Most];
-  int same_as[Most];  // the first row that each is the same as
-  bool is_kept[Most];
-  int count = 0;
-  alignas(64) typename Row::value_type values[Most][Columns];
+/// Rows of one type that are looked at in an expression, and different ones of them, at most.
+inline constexpr int most_rows = 16;
+inline constexpr int most_kept = 4;
 
-  /// Adds a row; whether it is new.
-  bool add(const Row& row) {
-    int first = 0;
-    while (first != count && !(*rows[first] == row)) ++first;
-    rows[count] = &row;
-    same_as[count] = first;
-    return first == count++;
-  }
-  /// The number of the first row that is the same as one of those.
-  [[nodiscard]] int find(const Row& row) const {
+/// Rows of a type, of which there are `Count`, and what is written down of them.
+template <class Row, int Count, index_t Columns>
+struct kept_rows {
+  static constexpr int most = std::min(Count, most_kept);
+  static constexpr int room = std::min(Count, most_rows);
+  const Row* rows[room];
+  int numbers[room];  // the same of rows that are the same
+  int count = 0;
+  const Row* first[most];  // of each number
+  bool is_kept[most];
+  int different = 0;
+  alignas(64) typename Row::value_type values[most][Columns];
+
+  /// What becomes of a row that is added.
+  enum class added { is_new, is_known, is_too_much };
+  added add(const Row& row) {
     int number = 0;
-    while (rows[number] != &row) ++number;
-    return same_as[number];
+    while (number != different && !(*first[number] == row)) ++number;
+    const bool is_new = number == different;
+    if (count == room || (is_new && different == most)) return added::is_too_much;
+    if (is_new) first[different++] = &row;
+    rows[count] = &row;
+    numbers[count++] = number;
+    return is_new ? added::is_new : added::is_known;
+  }
+  /// The number of a row that was added.
+  [[nodiscard]] int find(const Row& row) const {
+    int at = 0;
+    while (rows[at] != &row) ++at;
+    return numbers[at];
   }
 };
 
@@ -136,11 +171,13 @@ class common_parts_of;
 /// Parts of these types of some rows, each written down once, some columns at a time.
 template <class... Common, class... Rows>
 class common_parts_of<row_types<Common...>, Rows...> {
+  template <class Row>
+  static constexpr int most_of = std::min(occurrences_in_all<Row, Rows...>, most_kept);
+
  public:
-  /// As many columns at most: those of all parts stay in the first cache.
+  /// As many columns at most: what is kept of them stays in the first cache.
   static constexpr index_t columns = std::clamp<index_t>(
-      (std::size_t{16} << 10) /
-          ((sizeof(typename Common::value_type) * occurrences_in_all<Common, Rows...>)+...) / 64 *
+      (std::size_t{16} << 10) / ((sizeof(typename Common::value_type) * most_of<Common>)+...) / 64 *
           64,
       64, 512);
 
@@ -150,7 +187,7 @@ class common_parts_of<row_types<Common...>, Rows...> {
   }
 
   /// Whether it takes less time to write them down than to compute each where it stands.
-  [[nodiscard]] bool pay() const { return gain_ > 0; }
+  [[nodiscard]] bool pay() const { return fits_ && gain_ > 0; }
 
   /// Goes on to columns [first, last).
   void go_to(index_t first, index_t last) {
@@ -191,7 +228,7 @@ class common_parts_of<row_types<Common...>, Rows...> {
   }
   template <class Kept>
   static void forget(Kept& all) {
-    std::fill_n(all.is_kept, all.count, false);
+    std::fill_n(all.is_kept, all.different, false);
   }
 
   // Adds its common parts.
@@ -199,10 +236,11 @@ class common_parts_of<row_types<Common...>, Rows...> {
   void look_at(const Row& row) {
     if constexpr (weight<Row> >= least_weight) {
       if constexpr (is_common<Row>) {
-        if (!kept<Row>().add(row)) {
-          gain_ += weight<Row> - 1;
-          return;
-        }
+        using added = typename kept_t<Row>::added;
+        const auto as = kept<Row>().add(row);
+        if (as == added::is_too_much) fits_ = false;
+        if (as == added::is_known) gain_ += weight<Row> - 1;
+        if (as != added::is_new) return;
         gain_ -= weight_of_keeping;
       }
       look_into(row);
@@ -251,6 +289,7 @@ class common_parts_of<row_types<Common...>, Rows...> {
   }
 
   all_kept all_;
+  bool fits_ = true;
   int gain_ = 0;
   index_t first_ = 0;
   index_t last_ = 0;
