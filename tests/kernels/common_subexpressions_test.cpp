@@ -76,6 +76,48 @@ TEST(common_subexpressions, are_computed_once) {
   }
 }
 
+TEST(common_subexpressions, are_found_in_operations_of_one_type) {
+  constexpr index_t n = 1000;
+  const tensor<float, 1> x = some(n, topos::cpu()).block_until_ready();
+  const tensor<float, 1> y = some(n, topos::cpu(), 2).block_until_ready();
+  const auto h = map(counted_square{}, x);
+  const auto calls_of = [](const auto& e) {
+    calls = 0;
+    const auto result = eval(e);
+    result.block_until_ready();
+    return calls.load();
+  };
+  EXPECT_EQ(calls_of(2 * h + 3 * h), n);
+  EXPECT_EQ(calls_of(h * x + h * y), n);
+  EXPECT_EQ(calls_of(1 / (1 + h) - 1 / (2 + h)), n);
+  EXPECT_EQ(calls_of(exp(2 * h) - exp(3 * h)), n);
+}
+
+struct scaled {
+  float by;
+  float operator()(float x) const { return x * by; }
+  friend bool operator==(const scaled&, const scaled&) = default;
+};
+struct scaled_and_true : scaled {
+  operator bool() const { return true; }
+};
+struct true_when_scaled {
+  float by;
+  float operator()(float x) const { return x * by; }
+  operator bool() const { return true; }
+};
+
+TEST(common_subexpressions, of_functions_with_members_are_told_by_these) {
+  const tensor<float, 1> x = some(300, topos::cpu());
+  const std::vector<float> expected = values_of(eval((x * 2.0f) * (x * 3.0f) + x * 2.0f));
+  const auto of = [&](const auto& two, const auto& three) {
+    return values_of(eval(map(two, x) * map(three, x) + map(two, x)));
+  };
+  EXPECT_EQ(of(scaled{2}, scaled{3}), expected);
+  EXPECT_EQ(of(scaled_and_true{{2}}, scaled_and_true{{3}}), expected);
+  EXPECT_EQ(of(true_when_scaled{2}, true_when_scaled{3}), expected);
+}
+
 TEST(common_subexpressions, of_other_elements_are_others) {
   const tensor<float, 1> x = some(300, topos::cpu()).block_until_ready();
   const tensor<float, 1> y = some(300, topos::cpu(), 2).block_until_ready();

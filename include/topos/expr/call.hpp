@@ -24,6 +24,9 @@ struct passing {};
 /// time than to load what they are of.
 struct quick {};
 
+/// A base of others whose lanes take an instruction or two.
+struct brief {};
+
 /// A base of operations that keep a product by itself, by `lane::rounded`: of loops with it
 /// compilers make no lanes.
 struct keeping_products {};

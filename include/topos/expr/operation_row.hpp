@@ -128,9 +128,19 @@ template <class Row>
 using levelled_t =
     decltype(levelled(std::declval<const Row&>(), index_t{}, std::declval<flat_block&>()));
 
-/// Whether two operations of a type are known to be the same: those without anything in them are.
+// What compares with operations of a type by an operator for these, and not as what they convert
+// to.
 template <class Op>
-concept comparable_operation = std::is_empty_v<Op> || std::equality_comparable<Op>;
+struct only_as {
+  operator const Op&() const;  // NOLINT
+};
+
+/// Whether it can be told that two operations of a type are the same: those without anything in
+/// them are.
+template <class Op>
+concept comparable_operation = std::is_empty_v<Op> || requires(const Op& a, const only_as<Op>& b) {
+  { a == b } -> std::same_as<bool>;
+};
 template <comparable_operation Op>
 [[nodiscard]] bool is_same_operation(const Op& a, const Op& b) {
   if constexpr (std::is_empty_v<Op>)

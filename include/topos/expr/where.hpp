@@ -98,9 +98,9 @@ template <argument X>
 /// alone, in any order and on several threads at once; for CUDA its operator() is a
 /// KOKKOS_FUNCTION. What it throws on the host becomes the failure of the result. Where it is
 /// called with the same elements in several places of an expression, the host may call it once if
-/// it has no members, or an operator== that says whether it is the same. A member
-/// `lanes(batches...)` computes several elements at once on the host, to the same bits; lanes past
-/// the last element hold any numbers.
+/// it has no members, or an operator== by which only functions that give the same are equal. A
+/// member `lanes(batches...)` computes several elements at once on the host, to the same bits;
+/// lanes past the last element hold any numbers.
 template <class Function, detail::argument X, detail::argument Y>
   requires(detail::given_operand<X> || detail::given_operand<Y>)
 [[nodiscard]] auto map(const Function& function, X&& x, Y&& y,

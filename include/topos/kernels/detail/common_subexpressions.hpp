@@ -2,8 +2,9 @@
 #pragma once
 
 /// Common subexpressions: what occurs more than once in some rows, and takes longer than to write
-/// it down, is computed once, on the host. Which types of rows occur again is known to the
-/// compiler; whether they are of the same elements, when they are computed.
+/// it down, is computed once, on the host: functions, elements that are made, and some arithmetic.
+/// Which types of rows occur again is known to the compiler; whether they are of the same elements,
+/// when they are computed.
 
 #include <algorithm>
 #include <concepts>
@@ -14,20 +15,12 @@
 
 namespace topos::detail::host_rows {
 
-/// What an element of a row takes besides loads, in sums; 0 for rows that kernels make of others.
-template <class Row>
-inline constexpr int weight = 0;
-template <class Row>
-  requires requires { Row::is_quick; }
-inline constexpr int weight<Row> = Row::is_quick ? 0 : 16;
-template <class Indices, class Op, class... Rows>
-inline constexpr int weight<operation_row_of<Indices, Op, Rows...>> =
-    (std::is_base_of_v<quick, Op> ? 1 : 16) + (weight<Rows> + ...);
-
-/// What it takes to write an element down and to load it.
+/// What it takes to write an element down and to load it, in sums.
 inline constexpr int weight_of_keeping = 5;
 /// What takes more than that twice is looked for.
 inline constexpr int least_weight = weight_of_keeping + 2;
+/// What any function takes, and any element that is made.
+inline constexpr int weight_of_function = 16;
 
 /// Whether what is written down of a row can stand for it: it has the same lanes, and it can be
 /// told from others.
@@ -35,6 +28,34 @@ template <class Row>
 inline constexpr bool can_be_kept = (Row::width == 0 ||
                                      Row::width == memory_row<typename Row::value_type>::width) &&
                                     std::equality_comparable<Row>;
+
+/// What an element of a row takes besides loads and besides what is looked for in it; 0 for rows
+/// that kernels make of others.
+template <class Row>
+inline constexpr int weight = 0;
+/// Whether a row is looked for.
+template <class Row>
+inline constexpr bool is_heavy = [] {
+  if constexpr (weight<Row> >= least_weight)
+    return can_be_kept<Row>;
+  else
+    return false;
+}();
+
+template <class Row>
+  requires requires { Row::is_quick; }
+inline constexpr int weight<Row> = Row::is_quick ? 0 : weight_of_function;
+template <class Indices, class Op, class... Rows>
+inline constexpr int weight<operation_row_of<Indices, Op, Rows...>> =
+    (std::is_base_of_v<quick, Op> || std::is_base_of_v<brief, Op> ? 1 : weight_of_function) +
+    ((is_heavy<Rows> ? 0 : weight<Rows>)+...);
+
+/// How many rows are looked for in one.
+template <class Row>
+inline constexpr int heavy_parts = is_heavy<Row> ? 1 : 0;
+template <class Indices, class Op, class... Rows>
+inline constexpr int heavy_parts<operation_row_of<Indices, Op, Rows...>> =
+    (is_heavy<operation_row_of<Indices, Op, Rows...>> ? 1 : 0) + (heavy_parts<Rows> + ...);
 
 template <class... Rows>
 struct row_types {
@@ -53,7 +74,8 @@ struct operands_of_row<operation_row_of<Indices, Op, Rows...>> {
   using type = row_types<Rows...>;
 };
 
-/// Types of rows that were met in an expression, and those that were met again.
+/// Types of rows that were met in an expression, and those that were met again. What is in one that
+/// is met again is met again, too: rows of one type may be different, and of the same operands.
 template <class Met, class Again>
 struct met_rows {
   using met = Met;
@@ -68,14 +90,14 @@ constexpr auto operator+(met_rows<row_types<Met...>, row_types<Again...>> all,
       return (found + ... + std::type_identity<Rows>{});
     }(typename operands_of_row<Row>::type{});
   };
-  if constexpr (weight<Row> < least_weight)
+  if constexpr (heavy_parts<Row> == 0)
     return all;
-  else if constexpr (!can_be_kept<Row>)
+  else if constexpr (!is_heavy<Row>)
     return inside(all);
   else if constexpr (!known::template has<Row>)
     return inside(met_rows<row_types<Met..., Row>, row_types<Again...>>{});
   else if constexpr (!row_types<Again...>::template has<Row>)
-    return met_rows<known, row_types<Again..., Row>>{};
+    return inside(met_rows<known, row_types<Again..., Row>>{});
   else
     return all;
 }
@@ -234,12 +256,12 @@ class common_parts_of<row_types<Common...>, Rows...> {
   // Adds its common parts.
   template <class Row>
   void look_at(const Row& row) {
-    if constexpr (weight<Row> >= least_weight) {
+    if constexpr (heavy_parts<Row> != 0) {
       if constexpr (is_common<Row>) {
         using added = typename kept_t<Row>::added;
         const auto as = kept<Row>().add(row);
         if (as == added::is_too_much) fits_ = false;
-        if (as == added::is_known) gain_ += weight<Row> - 1;
+        if (as == added::is_known) gain_ += weight<Row>;
         if (as != added::is_new) return;
         gain_ -= weight_of_keeping;
       }
@@ -281,7 +303,7 @@ class common_parts_of<row_types<Common...>, Rows...> {
     return row;
   }
   template <std::size_t... I, class Op, class... Parts>
-    requires(weight<operation_row_of<std::index_sequence<I...>, Op, Parts...>> >= least_weight)
+    requires(heavy_parts<operation_row_of<std::index_sequence<I...>, Op, Parts...>> != 0)
   [[nodiscard]] auto rebuilt(const operation_row_of<std::index_sequence<I...>, Op, Parts...>& row) {
     using made = operation_row<
         Op, std::decay_t<decltype(with_kept(static_cast<const part<I, Parts>&>(row).value))>...>;
