@@ -29,8 +29,8 @@ inline constexpr bool can_be_kept = (Row::width == 0 ||
                                      Row::width == memory_row<typename Row::value_type>::width) &&
                                     std::equality_comparable<Row>;
 
-/// What an element of a row takes besides loads and besides what is looked for in it; 0 for rows
-/// that kernels make of others.
+/// What an element of a row takes besides loads and besides functions in it that are looked for; 0
+/// for rows that kernels make of others.
 template <class Row>
 inline constexpr int weight = 0;
 /// Whether a row is looked for.
@@ -42,13 +42,21 @@ inline constexpr bool is_heavy = [] {
     return false;
 }();
 
+/// Whether such a row is a function, or elements that are made, and not arithmetic.
+template <class Row>
+inline constexpr bool is_function = is_heavy<Row>;
+template <class Indices, class Op, class... Rows>
+inline constexpr bool is_function<operation_row_of<Indices, Op, Rows...>> =
+    !std::is_base_of_v<quick, Op> && !std::is_base_of_v<brief, Op> &&
+    is_heavy<operation_row_of<Indices, Op, Rows...>>;
+
 template <class Row>
   requires requires { Row::is_quick; }
 inline constexpr int weight<Row> = Row::is_quick ? 0 : weight_of_function;
 template <class Indices, class Op, class... Rows>
 inline constexpr int weight<operation_row_of<Indices, Op, Rows...>> =
     (std::is_base_of_v<quick, Op> || std::is_base_of_v<brief, Op> ? 1 : weight_of_function) +
-    ((is_heavy<Rows> ? 0 : weight<Rows>)+...);
+    ((is_function<Rows> ? 0 : weight<Rows>)+...);
 
 /// How many rows are looked for in one.
 template <class Row>
@@ -74,8 +82,9 @@ struct operands_of_row<operation_row_of<Indices, Op, Rows...>> {
   using type = row_types<Rows...>;
 };
 
-/// Types of rows that were met in an expression, and those that were met again. What is in one that
-/// is met again is met again, too: rows of one type may be different, and of the same operands.
+/// Types of rows that were met in an expression, and those that were met again. Functions in one
+/// that is met again are met again, too: rows of one type may be different, and of the same
+/// operands.
 template <class Met, class Again>
 struct met_rows {
   using met = Met;
@@ -83,7 +92,7 @@ struct met_rows {
 };
 template <class... Met, class... Again, class Row>
 constexpr auto operator+(met_rows<row_types<Met...>, row_types<Again...>> all,
-                         std::type_identity<Row> /*row*/) {
+                         std::type_identity<Row> row) {
   using known = row_types<Met...>;
   const auto inside = [](auto found) {
     return [&]<class... Rows>(row_types<Rows...>) {
@@ -96,10 +105,26 @@ constexpr auto operator+(met_rows<row_types<Met...>, row_types<Again...>> all,
     return inside(all);
   else if constexpr (!known::template has<Row>)
     return inside(met_rows<row_types<Met..., Row>, row_types<Again...>>{});
-  else if constexpr (!row_types<Again...>::template has<Row>)
-    return inside(met_rows<known, row_types<Again..., Row>>{});
-  else
+  else if constexpr (row_types<Again...>::template has<Row>)
     return all;
+  else
+    return met_rows<known, row_types<Again..., Row>>{} - row;
+}
+// The functions in a row, which were met, are met again.
+template <class Met, class... Again, class Row>
+constexpr auto operator-(met_rows<Met, row_types<Again...>> all, std::type_identity<Row> /*row*/) {
+  constexpr bool adds = is_function<Row> && !row_types<Again...>::template has<Row>;
+  const auto inside = [](auto found) {
+    return [&]<class... Rows>(row_types<Rows...>) {
+      return (found - ... - std::type_identity<Rows>{});
+    }(typename operands_of_row<Row>::type{});
+  };
+  if constexpr (heavy_parts<Row> == 0)
+    return all;
+  else if constexpr (adds)
+    return inside(met_rows<Met, row_types<Again..., Row>>{});
+  else
+    return inside(all);
 }
 template <class... Rows>
 using met_in = decltype((met_rows<row_types<>, row_types<>>{} + ... + std::type_identity<Rows>{}));
