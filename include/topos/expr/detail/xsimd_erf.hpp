@@ -5,7 +5,6 @@
 /// own is off by some seventy; of float it is within 2.7, where lanes are AVX-512's in four tenths
 /// of the time of xsimd's.
 
-#include <cstddef>
 #include <topos/expr/detail/xsimd_exp.hpp>
 #include <topos/expr/detail/xsimd_lanes.hpp>
 #include <type_traits>
@@ -13,14 +12,6 @@
 namespace topos::lane {
 
 namespace detail {
-
-/// A polynomial, the constant coefficient first.
-template <class B, std::size_t Count>
-B polynomial(const B& x, const double (&coefficients)[Count]) {
-  B result(coefficients[Count - 1]);
-  for (std::size_t i = Count - 1; i-- > 0;) result = lane::fma(result, x, B(coefficients[i]));
-  return result;
-}
 
 /// x p(x^2) where |x| < 1, else +-(1 - exp(-x^2) q((|x| - 2)/(|x| + 2))), where erf(6) is 1. Both
 /// polynomials go through Chebyshev nodes: scripts/reference/erf.py.

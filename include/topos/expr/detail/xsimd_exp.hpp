@@ -4,6 +4,7 @@
 /// Exponentials of lanes: exp and exp2 within 1.02 units in the last place, denormal results too.
 /// xsimd's own give infinity and 0 early, and take longer.
 
+#include <cstddef>
 #include <cstdint>
 #include <topos/expr/detail/xsimd_lanes.hpp>
 #include <type_traits>
@@ -75,11 +76,11 @@ struct whole_part {
   }
 };
 
-/// p[0] + p[1] x + ...
-template <class B, class T, std::size_t N>
-[[nodiscard, gnu::always_inline]] inline B polynomial_of(const T (&p)[N], const B& x) {
-  B result(p[N - 1]);
-  for (std::size_t i = N - 1; i-- > 0;) result = lane::fma(result, x, B(p[i]));
+/// A polynomial, the constant coefficient first.
+template <class B, class T, std::size_t Count>
+[[gnu::always_inline]] inline B polynomial(const B& x, const T (&coefficients)[Count]) {
+  B result(coefficients[Count - 1]);
+  for (std::size_t i = Count - 1; i-- > 0;) result = lane::fma(result, x, B(coefficients[i]));
   return result;
 }
 
@@ -124,9 +125,9 @@ template <class T, class A>
   const B r = lane::fma(whole, B(-log_2_low), most);
   const B p = [&] {
     if constexpr (narrow)
-      return polynomial_of(p_narrow, r);
+      return polynomial(r, p_narrow);
     else
-      return polynomial_of(p_wide, r);
+      return polynomial(r, p_wide);
   }();
   const B square = r * r;
   const B rest = lane::fma(p, square, r);
@@ -160,9 +161,9 @@ template <class T, class A>
   const B r = held - n.value();
   const B p = [&] {
     if constexpr (std::is_same_v<T, float>)
-      return detail::polynomial_of(p_narrow, r);
+      return detail::polynomial(r, p_narrow);
     else
-      return detail::polynomial_of(p_wide, r);
+      return detail::polynomial(r, p_wide);
   }();
   return n.scaled(lane::fma(p, r, B(T(1))));
 }
@@ -199,9 +200,9 @@ template <class T, class A>
   const B square = x * x;
   const B p = [&] {
     if constexpr (std::is_same_v<T, float>)
-      return detail::polynomial_of(p_narrow, square);
+      return detail::polynomial(square, p_narrow);
     else
-      return detail::polynomial_of(p_wide, square);
+      return detail::polynomial(square, p_wide);
   }();
   const B near = lane::fma(lane::rounded(B(x * square)), p, x);
 

@@ -71,9 +71,10 @@ class column_reducer {
         add_rows<0, 1, 2, 3>(how, i == 0, c, past, r, step);
       for (; i < count; ++i, r += step) add_rows<0>(how, i == 0, c, past, r, step);
     };
-    if (by_lanes && has_common_parts(row, past - c))
-      run_all(written_rows{});
-    else if (row.is_dense())
+    if constexpr (by_lanes && may_have_common_parts<row_type>) {
+      if (has_common_parts(row, past - c)) return run_all(written_rows{});
+    }
+    if (row.is_dense())
       run_all(dense_rows{});
     else if constexpr (!by_lanes || !may_lie_apart<row_type>)
       run_all(any_rows{});

@@ -63,12 +63,11 @@ void reduce_each(const Op& op, const Rows& rows, index_t r, index_t past, index_
   };
   const auto first = rows.row(r);
   using row = std::decay_t<decltype(first)>;
-  if (has_common_parts(first, columns)) {
+  const bool is_dense = first.is_dense();
+  if (has_common_parts(first, columns) || !(is_dense || is_level(first))) {
     for (; r < past; ++r) use(r, reduce(op, rows.row(r), 0, columns));
-  } else if (first.is_dense()) {
+  } else if (is_dense) {
     reduce_all([&](index_t i) { return rows.row(i).dense(); });
-  } else if (!is_level(first)) {
-    for (; r < past; ++r) use(r, reduce(op, rows.row(r), 0, columns));
   } else if constexpr (may_lie_apart<row> && reduces_lanes<Op, row>()) {
     level_block<row> memory[rows_together];
     reduce_all([&](index_t i) { return looped(rows.row(i), 0, memory[i % rows_together]); });
