@@ -32,9 +32,13 @@ namespace topos {
 ///
 ///     topos::byte_model model({.batch_process = classify}, {.max_batch_size = 4});
 ///     std::string result = model.process(image);
-class byte_model {
+///
+/// A template, so that its executor is compiled for programs with such a model alone: see
+/// byte_model.
+template <class Input>
+class basic_byte_model {
  public:
-  using input = std::vector<std::byte>;
+  using input = Input;
   using process_function = std::function<std::string(const input&)>;
   using batch_process_function = std::function<std::vector<std::string>(std::span<const input>)>;
 
@@ -47,18 +51,18 @@ class byte_model {
 
   /// The size of batches is `options.max_batch_size`. Throws `invalid_argument` if there is neither
   /// function, or for options that nothing could run with.
-  explicit byte_model(functions model, executor_options options = {},
-                      std::source_location where = std::source_location::current())
+  explicit basic_byte_model(functions model, executor_options options = {},
+                            std::source_location where = std::source_location::current())
       : has_batches_(model.batch_process != nullptr),
         batch_size_(has_batches_ ? options.max_batch_size : 1),
         batcher_(server{checked(std::move(model), where)},
                  batches_of(std::move(options), batch_size_)) {}
 
   /// Ends all work that was submitted.
-  ~byte_model() = default;
+  ~basic_byte_model() = default;
 
-  byte_model(const byte_model&) = delete;
-  byte_model& operator=(const byte_model&) = delete;
+  basic_byte_model(const basic_byte_model&) = delete;
+  basic_byte_model& operator=(const basic_byte_model&) = delete;
 
   /// The result for one input, which shares its batch with whoever else comes. Blocks; throws what
   /// the model threw.
@@ -140,5 +144,8 @@ class byte_model {
   std::size_t batch_size_;
   batcher<input, std::string> batcher_;
 };
+
+/// That of inputs in memory.
+using byte_model = basic_byte_model<std::vector<std::byte>>;
 
 }  // namespace topos
