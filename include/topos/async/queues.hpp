@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <map>
@@ -45,8 +46,10 @@ class queues {
   [[nodiscard]] std::vector<std::shared_ptr<work_queue>> that_use(const device& d) {
     std::vector<std::shared_ptr<work_queue>> found = on(d);
     const std::lock_guard lock(mutex_);
-    for (const auto& [way, id] : transfers_) {
-      if (way.first != d) found.push_back(slots_[id].queue);
+    for (const auto& [place, own] : of_) {
+      for (const std::size_t id : own.transfers) {
+        if (place != d && id != none) found.push_back(slots_[id].queue);
+      }
     }
     return found;
   }
@@ -66,15 +69,15 @@ class queues {
   [[nodiscard]] std::shared_ptr<work_queue> lend(const device& d, std::source_location where) {
     std::unique_lock lock(mutex_);
     work_queue& before = share_first(lock, d, where);
-    std::vector<std::size_t>& idle = idle_[d];
+    ids& own = of_[d];
     std::shared_ptr<work_queue> q;
-    if (idle.empty()) {
+    if (own.idle.empty()) {
       q = join(std::make_shared<work_queue>(d, new_slot(), true), before);
     } else {
-      q = join(slots_[idle.back()].queue, before);
-      idle.pop_back();
+      q = join(slots_[own.idle.back()].queue, before);
+      own.idle.pop_back();
     }
-    ++lent_[d];
+    ++own.lent;
     return q;
   }
 
@@ -83,14 +86,12 @@ class queues {
   [[nodiscard]] work_queue& transfers(const device& d, bool to_host, std::source_location where) {
     std::unique_lock lock(mutex_);
     require_runtime(where);
-    const std::pair way(d, to_host);
-    if (!transfers_.contains(way)) {
+    std::size_t& id = of_[d].transfers[to_host ? 1 : 0];
+    if (id == none) {
       work_queue& before = share_first(lock, d, where);
-      if (!transfers_.contains(way)) {
-        transfers_[way] = join(std::make_shared<work_queue>(d, new_slot(), true), before)->id();
-      }
+      if (id == none) id = join(std::make_shared<work_queue>(d, new_slot(), true), before)->id();
     }
-    return *slots_[transfers_[way]].queue;
+    return *slots_[id].queue;
   }
 
   /// A queue on the user's execution-space instance, until `give_back`.
@@ -102,7 +103,7 @@ class queues {
     const std::size_t id = free_slot();
     auto q = join(std::make_shared<work_queue>(space, d, id, slots_[id].done), before);
     adopted_.push_back(id);
-    ++lent_[d];
+    ++of_[d].lent;
     return q;
   }
 
@@ -120,19 +121,28 @@ class queues {
     }
     const std::lock_guard lock(mutex_);
     if (q->id() >= slots_.size() || slots_[q->id()].queue != q) return;  // the runtime has ended
-    if (adopted) {
+    ids& own = of_[q->where()];
+    if (adopted)
       slots_[q->id()] = {nullptr, q->submitted()};
-    } else {
-      idle_[q->where()].push_back(q->id());
-    }
-    --lent_[q->where()];
-    leave_alone(q->where());
+    else
+      own.idle.push_back(q->id());
+    --own.lent;
+    leave_alone(own);
   }
 
  private:
   struct slot {
     std::shared_ptr<work_queue> queue;
     std::uint64_t done = 0;  // numbers that an id's former queues gave
+  };
+
+  static constexpr std::size_t none = ticket::most_queues;
+  // The queues of a device.
+  struct ids {
+    std::size_t first = none;
+    std::array<std::size_t, 2> transfers{none, none};  // from the host, and to it
+    std::vector<std::size_t> idle{};                   // to be lent again
+    int lent = 0;
   };
 
   queues() {
@@ -148,12 +158,12 @@ class queues {
   // All that follow are called with the lock.
 
   work_queue& first(const device& d) {
-    const auto found = first_.find(d);
-    if (found != first_.end()) return *slots_[found->second].queue;
+    ids& own = of_[d];
+    if (own.first != none) return *slots_[own.first].queue;
     const std::size_t id = new_slot();
     auto made = std::make_shared<work_queue>(d, id, false);
     slots_[id].queue = made;
-    first_[d] = id;
+    own.first = id;
     if (d.kind() == device_kind::cpu) cpu_.store(made.get(), std::memory_order_release);
     drain_for_memory(d);
     return *made;
@@ -178,7 +188,7 @@ class queues {
       int& lent;
     };
     {
-      const pause without(lock, lent_[d]);
+      const pause without(lock, of_[d].lent);
       q->share();
     }
     require_runtime(where);
@@ -209,12 +219,12 @@ class queues {
   }
 
   // Lets a device's first queue be its only one again, if no other is used any more.
-  void leave_alone(const device& d) {
-    if (lent_[d] > 0 || transfers_.contains({d, false}) || transfers_.contains({d, true})) return;
-    for (const std::size_t id : idle_[d]) {
+  void leave_alone(const ids& own) {
+    if (own.lent > 0 || own.transfers != ids{}.transfers) return;
+    for (const std::size_t id : own.idle) {
       if (!slots_[id].queue->is_done(slots_[id].queue->submitted())) return;
     }
-    first(d).unshare();
+    slots_[own.first].queue->unshare();
   }
 
   // For an adopted queue, which goes on with the numbers of the one that had the id before.
@@ -264,19 +274,14 @@ class queues {
     for (const std::shared_ptr<work_queue>& q : there_are()) q->end();
     const std::lock_guard lock(mutex_);
     over_.swap(slots_);
-    first_.clear();
-    transfers_.clear();
-    idle_.clear();
+    for (auto& [place, own] : of_) own = {.lent = own.lent};
     adopted_.clear();
   }
 
   std::mutex mutex_;
   std::vector<slot> slots_;
   std::vector<slot> over_;  // ended, but kept: a thread may yet come with work, which is refused
-  std::map<device, std::size_t> first_;
-  std::map<std::pair<device, bool>, std::size_t> transfers_;
-  std::map<device, std::vector<std::size_t>> idle_;  // to be lent again
-  std::map<device, int> lent_;
+  std::map<device, ids> of_;
   std::vector<std::size_t> adopted_;
   std::atomic<work_queue*> cpu_{nullptr};
 };
