@@ -66,6 +66,25 @@ TEST(quantile, of_nan_is_nan_and_infinities_stay) {
   });
 }
 
+TEST(quantile, of_several_shares_is_that_of_each) {
+  on_each_device([](topos::device d) {
+    const auto x = tensor_on<2>(d, {2, 4}, std::vector<float>{3, -1, 7.5, 2, 0.25, 9, -4, 1});
+    const topos::tensor<float, 2> rows = quantile(x, {0.5, 0.0, 0.77}, 1);
+    EXPECT_EQ(rows.shape(), (shape<2>{3, 2}));
+    EXPECT_EQ(rows.device(), d);
+    EXPECT_EQ(values_of(rows), (std::vector<float>{2.5f, 0.625f, -1, -4, 4.395f, 3.48f}));
+    const std::vector<double> shares{1, 0.5};
+    const topos::tensor<float, 1> all = quantile(x, shares);
+    EXPECT_EQ(values_of(all), (std::vector<float>{9, 1.5f}));
+    const topos::tensor<float, 3> kept = quantile(x, shares, 0, topos::keep_dims);
+    EXPECT_EQ(kept.shape(), (shape<3>{2, 1, 4}));
+    EXPECT_EQ(values_of(kept), (std::vector<float>{3, 9, 7.5f, 2, 1.625f, 4, 1.75f, 1.5f}));
+    EXPECT_EQ(quantile(x, std::vector<double>{}, 1).shape(), (shape<2>{0, 2}));
+    const auto none = tensor_on<2>(d, {2, 0}, std::vector<float>{});
+    for (const float value : values_of(quantile(none, {0.5, 1.0}, 1))) EXPECT_NE(value, value);
+  });
+}
+
 TEST(quantile, refuses_what_is_no_share) {
   const auto x = topos::ones<float>({3});
   EXPECT_THROW((void)quantile(x, 1.5), topos::invalid_argument);
@@ -73,6 +92,7 @@ TEST(quantile, refuses_what_is_no_share) {
   EXPECT_THROW((void)quantile(x, std::numeric_limits<double>::quiet_NaN()),
                topos::invalid_argument);
   EXPECT_THROW((void)quantile(x, 0.5, 1), topos::out_of_range);
+  EXPECT_THROW((void)quantile(x, {0.5, 2.0}), topos::invalid_argument);
 }
 
 }  // namespace quantile_test
