@@ -2,6 +2,7 @@
 // expect: topos: only a part of a tensor that is a variable, and not const, can be assigned to
 // expect: topos: what is assigned has other elements or axes than this tensor
 // expect: topos: an expression is not computed yet: write eval\(x\).host\(\)
+// expect: topos: an expression is not computed and cannot be assigned to
 
 #include <topos/expr/elementwise.hpp>
 #include <topos/tensor/placement.hpp>
@@ -19,5 +20,9 @@ void as_they_are(vector& x) {
 #ifdef TOPOS_MUST_FAIL
 void part_of_a_const_one(const vector& x) { x.slice(0) = x.slice(1); }
 void another_type(vector& x) { x = x / 2; }
+void an_expression(const vector& x) {
+  auto y = x + x;
+  y = y + 1;
+}
 void not_computed(const vector& x) { (x + x).host(); }
 #endif

@@ -8,9 +8,12 @@
 // expect: topos: of two operands by element write maximum\(x, y\)
 // expect: topos: take has its indices in a tensor
 // expect: topos: squeeze takes away one axis
+// expect: topos: no range: write for \(float v : x.host\(\)\)
+// expect: topos: how many axes comes first: tensordot<1>
 
 #include <topos/expr/gather.hpp>
 #include <topos/expr/views.hpp>
+#include <topos/linalg/tensordot.hpp>
 #include <topos/tensor/concatenate.hpp>
 #include <topos/tensor/reduction.hpp>
 
@@ -21,6 +24,7 @@ void as_they_are(const matrix& x) {
   static_cast<void>(sum(x, {0, 1}));
   static_cast<void>(swapaxes(x, 0, 1));
   static_cast<void>(transpose(x, {1, 0}));
+  static_cast<void>(tensordot<1>(x, x));
 }
 
 #ifdef TOPOS_MUST_FAIL
@@ -35,5 +39,7 @@ void as_in_numpy(const matrix& x) {
   take(x, {0, 2}, 1);
   squeeze(x);
   max(x, 0.0f);
+  for (auto row : x) row.item();
+  tensordot(x, x, 1);
 }
 #endif

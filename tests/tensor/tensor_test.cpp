@@ -58,6 +58,9 @@ TEST(tensor, knows_shape_size_and_device) {
     const tensor<double, 3> x({2, 3, 4}, d);
 
     EXPECT_EQ(x.shape(), (topos::shape<3>{2, 3, 4}));
+    EXPECT_EQ(x.shape(1), 3);
+    EXPECT_EQ(x.shape(-1), 4);
+    EXPECT_THROW((void)x.shape(3), topos::out_of_range);
     EXPECT_EQ(x.size(), 24);
     EXPECT_EQ(x.device(), d);
     EXPECT_EQ(x.get_device(), d == topos::cpu() ? -1 : d.index());

@@ -93,6 +93,16 @@ struct located_operators : located_base {
       return static_cast<T>(self.item());
   }
 
+  /// It is no range: elements may be on another device, or yet to be computed.
+  template <class X = Self>
+  void begin() const {
+    static_assert(is_never<X>,
+                  "topos: no range: write for (float v : x.host()), of an expression "
+                  "eval(x).host(), or x.row(i) for i < x.shape(0)");
+  }
+  template <class X = Self>
+  void end() const {}
+
   TOPOS_LOCATED_OPERATOR(+, add)
   TOPOS_LOCATED_OPERATOR(-, subtract)
   TOPOS_LOCATED_OPERATOR(*, multiply)

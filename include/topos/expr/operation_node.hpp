@@ -204,6 +204,15 @@ struct [[nodiscard]] operation_node : lazy, located_operators<operation_node<Op,
   operation_node(Op o, const fit<rank>& f, std::source_location where, E... e)
       : op(std::move(o)), fitted(f), made_at(where), parts(std::move(e)...) {}
 
+  /// There is nothing to assign to.
+  template <operand_or_scalar X>
+  void operator=(const X& /*x*/) const {
+    static_assert(
+        is_never<X>,
+        "topos: an expression is not computed and cannot be assigned to: auto keeps it as "
+        "it is, so make a tensor of it, auto y = eval(x + 1)");
+  }
+
   [[nodiscard]] const topos::shape<rank>& shape() const { return fitted.extents; }
   [[nodiscard]] std::optional<topos::device> device() const { return fitted.place; }
   void collect(std::vector<buffer>& reads) const {

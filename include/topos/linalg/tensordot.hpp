@@ -113,4 +113,10 @@ template <std::size_t N = 2, operand A, operand B>
   return detail::contract(detail::as_node(a), detail::as_node(b), a_axes, b_axes, where);
 }
 
+/// How many axes is known to the compiler.
+template <operand A, operand B, std::integral N>
+void tensordot(const A& /*a*/, const B& /*b*/, N /*axes*/) {
+  static_assert(detail::is_never<A>, "topos: how many axes comes first: tensordot<1>(a, b)");
+}
+
 }  // namespace topos

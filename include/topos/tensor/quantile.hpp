@@ -75,20 +75,6 @@ template <expression E>
   return found.memory();
 }
 
-/// The extents that a reduction of an axis leaves.
-template <class Keep, std::size_t Rank>
-[[nodiscard]] auto left_of(const shape<Rank>& extents, std::size_t along) {
-  shape<rank_after<Rank, 1, Keep>> left{};
-  std::size_t to = 0;
-  for (std::size_t i = 0; i != Rank; ++i) {
-    if (i != along)
-      left[to++] = extents[i];
-    else if (left.size() == Rank)
-      left[to++] = 1;
-  }
-  return left;
-}
-
 /// All elements in a row.
 template <operand X>
 [[nodiscard]] auto in_a_row(const X& x, std::source_location where) {
@@ -107,9 +93,12 @@ template <operand X, detail::keeping Keep = detail::drop_dims_t>
 [[nodiscard]] auto quantile(const X& x, double q, index_t axis, Keep /*dims*/ = {},
                             std::source_location where = std::source_location::current()) {
   using T = detail::floating_t<detail::value_of_t<X>>;
-  const std::size_t along = detail::checked_axis("quantile", axis, detail::node_t<X>::rank, where);
+  constexpr std::size_t rank = detail::node_t<X>::rank;
+  const std::size_t along = detail::checked_axis("quantile", axis, rank, where);
   decltype(auto) node = detail::as_node(x);
-  const auto left = detail::left_of<Keep>(node.shape(), along);
+  detail::axis_set<rank> set{};
+  set[along] = true;
+  const auto left = detail::shape_after<detail::rank_after<rank, 1, Keep>, rank>(node.shape(), set);
   return tensor<T, left.size()>(detail::quantiles(node, {&q, 1}, along, where), 0, left);
 }
 
@@ -120,9 +109,12 @@ template <operand X, detail::keeping Keep = detail::drop_dims_t>
                             Keep /*dims*/ = {},
                             std::source_location where = std::source_location::current()) {
   using T = detail::floating_t<detail::value_of_t<X>>;
-  const std::size_t along = detail::checked_axis("quantile", axis, detail::node_t<X>::rank, where);
+  constexpr std::size_t rank = detail::node_t<X>::rank;
+  const std::size_t along = detail::checked_axis("quantile", axis, rank, where);
   decltype(auto) node = detail::as_node(x);
-  const auto left = detail::left_of<Keep>(node.shape(), along);
+  detail::axis_set<rank> set{};
+  set[along] = true;
+  const auto left = detail::shape_after<detail::rank_after<rank, 1, Keep>, rank>(node.shape(), set);
   shape<left.size() + 1> extents{static_cast<index_t>(shares.size())};
   std::copy(left.begin(), left.end(), extents.begin() + 1);
   return tensor<T, extents.size()>(detail::quantiles(node, shares, along, where), 0, extents);

@@ -112,6 +112,11 @@ class tensor : public detail::located_operators<tensor<T, Rank>> {
 
   [[nodiscard]] topos::device device() const noexcept { return memory_.where(); }
   [[nodiscard]] const topos::shape<Rank>& shape() const noexcept { return extents_; }
+  /// The extent of an axis, a negative one from the last. Throws `out_of_range`.
+  [[nodiscard]] index_t shape(index_t axis,
+                              std::source_location where = std::source_location::current()) const {
+    return extents_[detail::checked_axis("shape", axis, Rank, where)];
+  }
   [[nodiscard]] index_t size() const noexcept {
     std::size_t size = 1;  // which may wrap on the way to 0
     for (const index_t extent : extents_) size *= static_cast<std::size_t>(extent);
@@ -188,7 +193,6 @@ class tensor : public detail::located_operators<tensor<T, Rank>> {
       std::source_location where = std::source_location::current()) const {
     return reshape(std::to_array(extents), where);
   }
-
   template <std::integral I>
   [[nodiscard]] tensor<T, 1> reshape(
       I extent, std::source_location where = std::source_location::current()) const {
