@@ -2,8 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <limits>
 #include <topos/core/half.hpp>
+#include <topos/expr/math.hpp>
+#include <topos/expr/where.hpp>
+#include <topos/random/integers.hpp>
+#include <topos/random/normal.hpp>
+#include <topos/random/uniform.hpp>
 #include <topos/tensor/quantile.hpp>
 #include <vector>
 
@@ -82,6 +90,62 @@ TEST(quantile, of_several_shares_is_that_of_each) {
     EXPECT_EQ(quantile(x, std::vector<double>{}, 1).shape(), (shape<2>{0, 2}));
     const auto none = tensor_on<2>(d, {2, 0}, std::vector<float>{});
     for (const float value : values_of(quantile(none, {0.5, 1.0}, 1))) EXPECT_NE(value, value);
+  });
+}
+
+// Rows so long that they are not sorted for it on the CPU.
+template <class T>
+void expect_those_of_sorted(const topos::tensor<T, 2>& x) {
+  const topos::tensor<T, 2> ordered = sort(x, 1);
+  const topos::index_t last = x.shape(1) - 1;
+  for (const double q : {0.0, 1e-5, 0.25, 0.5, 0.9, 1.0}) {
+    SCOPED_TRACE(q);
+    const double place = q * static_cast<double>(last);
+    const auto below = static_cast<topos::index_t>(place);
+    const auto found = quantile(x, q, 1);
+    for (topos::index_t r = 0; r < x.shape(0); ++r) {
+      const auto low = static_cast<double>(ordered.item(r, below));
+      const auto high = static_cast<double>(ordered.item(r, std::min(below + 1, last)));
+      const double part = place - static_cast<double>(below);
+      EXPECT_NEAR(static_cast<double>(found.item(r)), low * (1 - part) + high * part,
+                  1e-6 * (std::abs(low) + std::abs(high)));
+    }
+  }
+}
+
+TEST(quantile, of_long_rows_is_that_of_sorted_ones) {
+  constexpr topos::index_t n = 70'001;
+  const topos::random::key key{7};
+  const topos::tensor<float, 2> x = topos::random::normal(key, {2, n});
+  expect_those_of_sorted(x);
+  expect_those_of_sorted<float>(sort(x, 1));
+  expect_those_of_sorted<float>(topos::eval(exp(exp(x))));
+  expect_those_of_sorted<float>(topos::eval(maximum(x, 0.0f)));  // half of them equal
+  expect_those_of_sorted<std::int32_t>(topos::eval(topos::random::randint(key, {2, n}, 0, 7)));
+  expect_those_of_sorted<std::uint8_t>(
+      topos::eval(topos::astype<std::uint8_t>(topos::random::randint(key, {2, n}, 0, 256))));
+  expect_those_of_sorted<double>(topos::full<double>({1, n}, 3));
+  // Where the sample sees other numbers than there are.
+  expect_those_of_sorted<float>(topos::eval(topos::where(topos::arange(n) % 64 == 0, x, 5.0f)));
+}
+
+TEST(quantile, of_long_columns_and_of_expressions_is_that_of_rows) {
+  on_each_device([](topos::device d) {
+    const topos::tensor<float, 2> x = topos::random::uniform(topos::random::key{8}, {66'000, 3}, d);
+    const topos::tensor<float, 2> y = transpose(x);
+    const std::vector<double> shares{0.5, 0.125};
+    EXPECT_EQ(values_of(quantile(x * 2.0f, shares, 0)), values_of(quantile(y * 2.0f, shares, 1)));
+    EXPECT_EQ(values_of(median(x, 0)), values_of(topos::eval(quantile(y, shares, 1).row(0))));
+  });
+}
+
+TEST(quantile, of_long_rows_with_nan_is_nan) {
+  on_each_device([](topos::device d) {
+    topos::tensor<float, 2> x = topos::random::uniform(topos::random::key{8}, {2, 70'000}, d);
+    x.slice(1, 69'999) = std::numeric_limits<float>::quiet_NaN();
+    const std::vector<float> found = values_of(median(x, 1));
+    EXPECT_EQ(found[0], found[0]);
+    EXPECT_NE(found[1], found[1]);
   });
 }
 

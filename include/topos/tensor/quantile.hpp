@@ -10,10 +10,12 @@
 #include <span>
 #include <topos/expr/reshape.hpp>
 #include <topos/expr/views.hpp>
+#include <topos/kernels/order_statistics.hpp>
 #include <topos/tensor/creation.hpp>
 #include <topos/tensor/reduction.hpp>
 #include <topos/tensor/sort.hpp>
 #include <utility>
+#include <vector>
 
 namespace topos {
 
@@ -32,24 +34,83 @@ struct between_op : widening, of_reals {
   }
 };
 
+/// Where a share of so many elements stands in their order: between a place and the next, a part of
+/// the way.
+struct quantile_place {
+  index_t below;
+  index_t above;
+  double part;
+
+  quantile_place(double q, index_t count) {
+    const double place = q * static_cast<double>(count - 1);
+    below = std::min(static_cast<index_t>(place), count - 1);
+    part = place - static_cast<double>(below);
+    above = std::min(below + (part > 0 ? 1 : 0), count - 1);
+  }
+};
+
+/// Enqueues finding of long rows, on the CPU, for each place the elements that stand there and
+/// next, and the last one: (places, 3, rows). The rows are those of the last axis.
+template <expression E>
+[[nodiscard]] buffer selected(const E& e, const std::vector<quantile_place>& places,
+                              std::source_location where) {
+  using T = typename E::value_type;
+  using key = sort_key_t<T>;
+  const auto keys = make_node("quantile", where, to_sort_key<T>{}, e);
+  walk_maker<E::rank> maker(keys.shape(), 1);
+  keys.leaves(maker);
+  const walk<E::rank> w = maker.make();
+  const tensor<T, 1> found({3 * static_cast<index_t>(places.size()) * w.rows()}, cpu(), where);
+  const tensor<key, 1> room({w.columns()}, cpu(), where);
+  queue_of(cpu(), where)
+      .submit(
+          memory_read_by(e), {found.memory(), room.memory()}, 4 * w.rows() * w.columns(),
+          [rows = keys.rows(w), count = w.rows(), columns = w.columns(), places, room = room.data(),
+           found = found.data()](const auto& stream) {
+            if constexpr (std::decay_t<decltype(stream)>::backend::kind == device_kind::cpu) {
+              const from_sort_key<T> as_value{};
+              host_rows::selection<key> selection(columns, room);
+              T* to = found;
+              for (const quantile_place& p : places) {
+                for (index_t r = 0; r < count; ++r, ++to) {
+                  const auto keys = selection.find(stream, rows.row(r), p.below);
+                  to[0] = as_value(keys.at);
+                  to[count] = as_value(keys.next);
+                  to[2 * count] = as_value(keys.largest);
+                }
+                to += 2 * count;
+              }
+            }
+          },
+          "quantile", where);
+  return found.memory();
+}
+
+/// Whether so many shares of so long rows take less time to select than to sort for.
+[[nodiscard]] inline bool selecting_pays(std::size_t shares, index_t count, const device& d) {
+  return d.kind() == device_kind::cpu && count > sort_piece(d) && shares <= 4;
+}
+
 /// Of the elements along an axis the numbers that shares of them lie below: for each share those of
 /// the other axes, one after another.
 template <expression E>
 [[nodiscard]] buffer quantiles(const E& e, std::span<const double> shares, std::size_t along,
                                std::source_location where) {
   using T = floating_t<typename E::value_type>;
+  constexpr std::size_t rank = E::rank;
   for (const double q : shares) {
     if (!(q >= 0 && q <= 1))
       throw invalid_argument(concat("quantile: q is ", q, "; it is a share, from 0 to 1"), where);
   }
-  shape<E::rank> one = e.shape();
+  shape<rank> one = e.shape();
   const index_t count = std::exchange(one[along], 1);
   const index_t each = size_of_shape(one, where);
   const tensor<T, 2> found({static_cast<index_t>(shares.size()), each},
                            e.device().value_or(default_device::current()), where);
+  if (found.size() == 0) return found.memory();
   index_t written = 0;
   const auto write = [&](const auto& numbers) {
-    map(numbers, found.memory(), layout<E::rank>::dense(one, written), where, "quantile");
+    map(numbers, found.memory(), layout<rank>::dense(one, written), where, "quantile");
     written += each;
   };
   if (count == 0) {
@@ -57,20 +118,36 @@ template <expression E>
     for (std::size_t i = 0; i != shares.size(); ++i) write(filled<T>(nan, one, found.device()));
     return found.memory();
   }
-  const auto ordered = sort(e, static_cast<index_t>(along), ascending, where);
-  const auto number = [&](index_t i) {
-    range_view<E::rank> view{{}, {}, one};
-    view.first[along] = i;
-    view.step.fill(1);
-    return convert<T>(seen_as(ordered, view));
+  std::vector<quantile_place> places;
+  for (const double q : shares) places.emplace_back(q, count);
+  // Of functions that give the numbers at a place, beyond it, and at the end.
+  const auto write_all = [&](const auto& below, const auto& above, const auto& last) {
+    for (std::size_t i = 0; i != places.size(); ++i)
+      write(make_node("quantile", where, between_op{{}, {}, places[i].part}, convert<T>(below(i)),
+                      convert<T>(above(i)), convert<T>(last(i))));
   };
-  for (const double q : shares) {
-    const double place = q * static_cast<double>(count - 1);
-    const auto below = std::min(static_cast<index_t>(place), count - 1);
-    const double part = place - static_cast<double>(below);
-    const index_t above = std::min(below + (part > 0 ? 1 : 0), count - 1);
-    write(make_node("quantile", where, between_op{{}, {}, part}, number(below), number(above),
-                    number(count - 1)));
+  if (selecting_pays(shares.size(), count, found.device())) {
+    using value = typename E::value_type;
+    const buffer there =
+        selected(e.viewed(shape<rank>(e.shape()), with_last<rank>(along)), places, where);
+    const auto part = [&](std::size_t i, index_t which) {
+      const index_t first = (3 * static_cast<index_t>(i) + which) * each;
+      return tensor_node<value, rank>(memory_source<value>{there}, layout<rank>::dense(one, first));
+    };
+    write_all([&](std::size_t i) { return part(i, 0); },
+              [&](std::size_t i) { return part(i, places[i].above - places[i].below); },
+              [&](std::size_t i) { return part(i, 2); });
+  } else {
+    const auto ordered = sort(e, static_cast<index_t>(along), ascending, where);
+    const auto number = [&](index_t i) {
+      range_view<rank> view{{}, {}, one};
+      view.first[along] = i;
+      view.step.fill(1);
+      return seen_as(ordered, view);
+    };
+    write_all([&](std::size_t i) { return number(places[i].below); },
+              [&](std::size_t i) { return number(places[i].above); },
+              [&](std::size_t) { return number(count - 1); });
   }
   return found.memory();
 }
