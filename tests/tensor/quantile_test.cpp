@@ -136,6 +136,8 @@ TEST(quantile, of_long_columns_and_of_expressions_is_that_of_rows) {
     const std::vector<double> shares{0.5, 0.125};
     EXPECT_EQ(values_of(quantile(x * 2.0f, shares, 0)), values_of(quantile(y * 2.0f, shares, 1)));
     EXPECT_EQ(values_of(median(x, 0)), values_of(topos::eval(quantile(y, shares, 1).row(0))));
+    const auto drawn = topos::random::normal(topos::random::key{8}, {66'000}, d);
+    EXPECT_EQ(values_of(quantile(drawn, shares)), values_of(quantile(topos::eval(drawn), shares)));
   });
 }
 

@@ -50,7 +50,8 @@ struct quantile_place {
 };
 
 /// Enqueues finding of long rows, on the CPU, for each place the elements that stand there and
-/// next, and the last one: (places, 3, rows). The rows are those of the last axis.
+/// next, and the last one: (places, 3, rows). The rows are those of the last axis. What lies across
+/// them, or takes long to compute for each place, is written down first.
 template <expression E>
 [[nodiscard]] buffer selected(const E& e, const std::vector<quantile_place>& places,
                               std::source_location where) {
@@ -60,6 +61,8 @@ template <expression E>
   walk_maker<E::rank> maker(keys.shape(), 1);
   keys.leaves(maker);
   const walk<E::rank> w = maker.make();
+  if (crosses_rows(keys, w) || (places.size() > 1 && !is_quick<E>()))
+    return selected(tensor<T, E::rank>(e, where).node(), places, where);
   const tensor<T, 1> found({3 * static_cast<index_t>(places.size()) * w.rows()}, cpu(), where);
   const tensor<key, 1> room({w.columns()}, cpu(), where);
   queue_of(cpu(), where)
