@@ -93,7 +93,8 @@ class basic_byte_model {
     if (!has_batches_) {
       throw error("byte_model: test_batch needs a model with the function batch_process");
     }
-    return batch_process(std::vector<input>(batch_size_, item));
+    const std::vector<input> items(batch_size_, item);  // named: nvcc loses its type else
+    return batch_process(items);
   }
   std::vector<std::string> test_batch(const std::filesystem::path& file) {
     return test_batch(content(file));
