@@ -4,6 +4,7 @@
 /// Sums of products over given axes.
 
 #include <array>
+#include <concepts>
 #include <topos/linalg/matmul.hpp>
 #include <utility>
 

@@ -58,9 +58,7 @@ template <expression E>
   using T = typename E::value_type;
   using key = sort_key_t<T>;
   const auto keys = make_node("quantile", where, to_sort_key<T>{}, e);
-  walk_maker<E::rank> maker(keys.shape(), 1);
-  keys.leaves(maker);
-  const walk<E::rank> w = maker.make();
+  const walk<E::rank> w = walk_of(keys, 1);
   if (crosses_rows(keys, w) || (places.size() > 1 && !is_quick<E>()))
     return selected(tensor<T, E::rank>(e, where).node(), places, where);
   const tensor<T, 1> found({3 * static_cast<index_t>(places.size()) * w.rows()}, cpu(), where);
@@ -111,14 +109,13 @@ template <expression E>
   const tensor<T, 2> found({static_cast<index_t>(shares.size()), each},
                            e.device().value_or(default_device::current()), where);
   if (found.size() == 0) return found.memory();
-  index_t written = 0;
-  const auto write = [&](const auto& numbers) {
-    map(numbers, found.memory(), layout<rank>::dense(one, written), where, "quantile");
-    written += each;
+  const auto write = [&](std::size_t i, const auto& numbers) {
+    map(numbers, found.memory(), layout<rank>::dense(one, static_cast<index_t>(i) * each), where,
+        "quantile");
   };
   if (count == 0) {
     const T nan = T(std::numeric_limits<float>::quiet_NaN());
-    for (std::size_t i = 0; i != shares.size(); ++i) write(filled<T>(nan, one, found.device()));
+    for (std::size_t i = 0; i != shares.size(); ++i) write(i, filled<T>(nan, one, found.device()));
     return found.memory();
   }
   std::vector<quantile_place> places;
@@ -126,8 +123,8 @@ template <expression E>
   // Of functions that give the numbers at a place, beyond it, and at the end.
   const auto write_all = [&](const auto& below, const auto& above, const auto& last) {
     for (std::size_t i = 0; i != places.size(); ++i)
-      write(make_node("quantile", where, between_op{{}, {}, places[i].part}, convert<T>(below(i)),
-                      convert<T>(above(i)), convert<T>(last(i))));
+      write(i, make_node("quantile", where, between_op{{}, {}, places[i].part},
+                         convert<T>(below(i)), convert<T>(above(i)), convert<T>(last(i))));
   };
   if (selecting_pays(shares.size(), count, found.device())) {
     using value = typename E::value_type;
@@ -164,25 +161,11 @@ template <operand X>
 
 }  // namespace detail
 
-/// The number that a share q of the elements along an axis lies below, at most: between two of
-/// them linearly, as NumPy's. A new tensor; of integers of float, NaN where there is NaN, or no
-/// element. Sorts, and returns at once. Throws `out_of_range` for the axis, and `invalid_argument`
-/// unless q is from 0 to 1.
-template <operand X, detail::keeping Keep = detail::drop_dims_t>
-  requires(detail::node_t<X>::rank > 0)
-[[nodiscard]] auto quantile(const X& x, double q, index_t axis, Keep /*dims*/ = {},
-                            std::source_location where = std::source_location::current()) {
-  using T = detail::floating_t<detail::value_of_t<X>>;
-  constexpr std::size_t rank = detail::node_t<X>::rank;
-  const std::size_t along = detail::checked_axis("quantile", axis, rank, where);
-  decltype(auto) node = detail::as_node(x);
-  detail::axis_set<rank> set{};
-  set[along] = true;
-  const auto left = detail::shape_after<detail::rank_after<rank, 1, Keep>, rank>(node.shape(), set);
-  return tensor<T, left.size()>(detail::quantiles(node, {&q, 1}, along, where), 0, left);
-}
-
-/// The same of several shares, by one sort: the first axis of the result is that of `shares`.
+/// The numbers that shares of the elements along an axis lie below, at most: between two of them
+/// linearly, as NumPy's. A new tensor, whose first axis is that of `shares`; of integers of float,
+/// NaN where there is NaN, or no element. Sorts, once, or looks for a few in long rows on the CPU;
+/// returns at once. Throws `out_of_range` for the axis, and `invalid_argument` unless shares are
+/// from 0 to 1.
 template <operand X, detail::keeping Keep = detail::drop_dims_t>
   requires(detail::node_t<X>::rank > 0)
 [[nodiscard]] auto quantile(const X& x, std::span<const double> shares, index_t axis,
@@ -204,6 +187,14 @@ template <operand X, std::size_t N, detail::keeping Keep = detail::drop_dims_t>
 [[nodiscard]] auto quantile(const X& x, const double (&shares)[N], index_t axis, Keep keep = {},
                             std::source_location where = std::source_location::current()) {
   return quantile(x, std::span<const double>(shares), axis, keep, where);
+}
+
+/// The same of one share, without its axis.
+template <operand X, detail::keeping Keep = detail::drop_dims_t>
+  requires(detail::node_t<X>::rank > 0)
+[[nodiscard]] auto quantile(const X& x, double q, index_t axis, Keep keep = {},
+                            std::source_location where = std::source_location::current()) {
+  return quantile(x, std::span<const double>(&q, 1), axis, keep, where).row(0, where);
 }
 
 /// The same of all elements.

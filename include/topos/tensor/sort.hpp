@@ -41,9 +41,7 @@ struct sort_results {
 
 template <class T, expression K>
 [[nodiscard]] auto make_piece_sort(const K& keys, const sort_request& asked, index_t piece) {
-  walk_maker<K::rank> maker(keys.shape(), 1);
-  keys.leaves(maker);
-  const walk<K::rank> w = maker.make();
+  const walk<K::rank> w = walk_of(keys, 1);
   return piece_sort_kernel<T, decltype(keys.rows(w))>{
       keys.rows(w), {{}, asked.backwards}, w.rows(), w.columns(), piece, asked.kept};
 }
