@@ -477,8 +477,8 @@ def in_range(index, count):
 
 def indexed(g, times):
     for kind in PICKED:
-        for function in ["take", "gather", "scatter_add", "concatenate", "stack", "split"] * (9 * times):
-            rank = 2 if function == "scatter_add" else g.roll(1, 3)
+        for function in ["take", "gather", "scatter", "scatter_add", "concatenate", "stack", "split"] * (9 * times):
+            rank = 2 if function.startswith("scatter") else g.roll(1, 3)
             shape = g.shape(rank, 60, long=False)
             axis, name = axis_of(g, rank, 1 if function == "stack" else 0)
             options = [name]
@@ -504,7 +504,7 @@ def indexed(g, times):
                         continue
                     picked = in_range(np.broadcast_to(index, whole).astype(np.int64), shape[axis])
                     result = np.take_along_axis(x, picked, axis=axis)
-            elif function == "scatter_add":
+            elif function in ("scatter", "scatter_add"):
                 options = []
                 count = g.choose([0, 1, 2, 5, 17])
                 index_text, index = g.operand("int32", (count,), index_row)
@@ -514,7 +514,10 @@ def indexed(g, times):
                 at = np.where(at < 0, at + shape[0], at)
                 there = (at >= 0) & (at < shape[0])
                 result = x.astype(TYPES[kind]).copy()
-                np.add.at(result, at[there], more[there])
+                if function == "scatter":
+                    result[at[there]] = more[there]
+                else:
+                    np.add.at(result, at[there], more[there])
             elif function in ("concatenate", "stack"):
                 parts = [x]
                 for _ in range(g.roll(0, 3)):

@@ -73,12 +73,14 @@ TYPED_TEST_SUITE(index_properties, indexed);
 TYPED_TEST(index_properties, are_numpys) {
   using T = TypeParam;
   support::for_each_case<T>("indexed", [](auto d, const auto& c, auto& run) {
-    run("scatter_add", [&] {
-      return scatter_add(operand_on<T, 2>(d, c.operands[0]),
-                         operand_on<std::int32_t, 1>(d, c.operands[1]),
-                         operand_on<T, 2>(d, c.operands[2]));
-    });
-    if (c.function == "scatter_add") return;
+    if (c.function.starts_with("scatter")) {
+      const auto y = operand_on<T, 2>(d, c.operands[0]);
+      const auto rows = operand_on<std::int32_t, 1>(d, c.operands[1]);
+      const auto updates = operand_on<T, 2>(d, c.operands[2]);
+      run("scatter", [&] { return scatter(y, rows, updates); });
+      run("scatter_add", [&] { return scatter_add(y, rows, updates); });
+      return;
+    }
     const auto x = operand_on<T, 3>(d, c.operands[0]);
     const index_t axis = axis_of<3>(c);
     run("take", [&] { return take(x, operand_on<std::int32_t, 2>(d, c.operands[1]), axis); });

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Rows added to those that indices name.
+/// Rows that indices name, updated.
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <topos/async/in_place_scope.hpp>
 #include <topos/tensor/scatter.hpp>
@@ -18,10 +20,12 @@ namespace scatter_test {
 using support::contains;
 using support::on_each_device;
 using support::refusal;
+using support::same_bits;
 using support::tensor_on;
 using support::values_of;
 using support::vector_on;
 using topos::index_t;
+using topos::scatter;
 using topos::scatter_add;
 using topos::tensor;
 
@@ -191,6 +195,73 @@ TEST(scatter_add, of_nothing_is_a_copy) {
     const tensor<float, 2> y = scatter_add(x, none, topos::zeros<float, 2>({0, 3}, d));
     EXPECT_EQ(values_of(y), std::vector<float>(6, 1));
     EXPECT_NE(y.data(), x.data());
+  });
+}
+
+// x[indices] = updates
+TEST(scatter, keeps_the_last_update_of_a_row) {
+  on_each_device([](topos::device d) {
+    const auto x = tensor_on<2>(d, {3, 2}, std::vector<float>{1, 2, 3, 4, 5, 6});
+    const auto rows = vector_on<std::int32_t>(d, {2, 0, 2, -1, 3});
+    const auto updates = tensor_on<2>(d, {5, 2}, std::vector<float>{1, 1, 7, 8, 2, 2, 9, 0, 5, 5});
+    EXPECT_EQ(values_of(scatter(x, rows, updates)), (std::vector<float>{7, 8, 3, 4, 9, 0}));
+    EXPECT_EQ(values_of(scatter(x, rows, 0)), (std::vector<float>{0, 0, 3, 4, 0, 0}));
+  });
+}
+
+TEST(scatter, of_many_updates_is_that_of_one_after_the_other) {
+  std::vector<std::int32_t> rows(50000);
+  std::vector<int> updates(rows.size());
+  std::vector<int> set(1000, 7), least = set, most = set;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    rows[i] = static_cast<std::int32_t>(i * 7919 % 1009);
+    updates[i] = static_cast<int>(i * 104729 % 100003) - 50000;
+    const auto row = static_cast<std::size_t>(rows[i]);
+    if (row >= set.size()) continue;
+    set[row] = updates[i];
+    least[row] = std::min(least[row], updates[i]);
+    most[row] = std::max(most[row], updates[i]);
+  }
+  on_each_device([&](topos::device d) {
+    const auto x = topos::full<int, 1>({1000}, 7, d);
+    const auto at = vector_on(d, rows), by = vector_on(d, updates);
+    EXPECT_EQ(values_of(scatter(x, at, by)), set);
+    EXPECT_EQ(values_of(scatter_min(x, at, by)), least);
+    EXPECT_EQ(values_of(scatter_max(x, at, by)), most);
+  });
+}
+
+// numpy.minimum.at, numpy.maximum.at
+TEST(scatter_min_and_max, keep_nan) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  on_each_device([&](topos::device d) {
+    const auto x = vector_on<float>(d, {1, 2, nan, 4});
+    const auto rows = vector_on<std::int32_t>(d, {0, 1, 2, 0, 1});
+    const auto updates = vector_on<float>(d, {-3, nan, 5, 8, 6});
+    EXPECT_TRUE(
+        same_bits(values_of(scatter_min(x, rows, updates)), std::vector<float>{-3, nan, nan, 4}));
+    EXPECT_TRUE(
+        same_bits(values_of(scatter_max(x, rows, updates)), std::vector<float>{8, nan, nan, 4}));
+  });
+}
+
+TEST(scatter, updates_what_is_given_away_in_place) {
+  on_each_device([](topos::device d) {
+    const auto rows = vector_on<std::int32_t>(d, {1, 1});
+    tensor<int, 1> x = vector_on<int>(d, {1, 2, 3});
+    const int* const memory = x.data();
+    x = scatter_add(std::move(x), rows, 10);
+    EXPECT_EQ(x.data(), memory);
+    EXPECT_EQ(values_of(x), (std::vector<int>{1, 22, 3}));
+
+    const tensor<int, 1> y = x;
+    x = scatter(std::move(x), rows, vector_on<int>(d, {5, 6}));
+    EXPECT_EQ(values_of(x), (std::vector<int>{1, 6, 3}));
+    EXPECT_EQ(values_of(y), (std::vector<int>{1, 22, 3})) << "who shares it keeps it";
+
+    // What is computed from x is computed before x is written.
+    x = scatter(std::move(x), x - 1, x * 2);
+    EXPECT_EQ(values_of(x), (std::vector<int>{2, 6, 6}));
   });
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Rows added to those that indices name, in the order of the indices' list.
+/// Rows combined with those that indices name, in the order of the indices' list.
 
 #include <algorithm>
 #include <cstdint>
@@ -34,9 +34,9 @@ struct named_row : quick {
   }
 };
 
-/// What is added to one element of a row after the other: rows in memory, one for each index.
+/// What rows are combined with: rows in memory, one for each index.
 template <class T>
-struct added_rows {
+struct update_rows {
   const T* data;
   index_t width;
   KOKKOS_FUNCTION T operator()(index_t row, index_t column) const {
@@ -46,9 +46,17 @@ struct added_rows {
 
 /// One number for all.
 template <class T>
-struct added_number {
+struct update_number {
   T value;
   KOKKOS_FUNCTION T operator()(index_t /*row*/, index_t /*column*/) const { return value; }
+};
+
+/// The update takes the place of what was there.
+struct replace_op : quick {
+  template <class T>
+  KOKKOS_FUNCTION T operator()(T /*old*/, T update) const {
+    return update;
+  }
 };
 
 /// Where a share of some things begins.
@@ -56,22 +64,22 @@ struct added_number {
   return of / shares * share + std::min(share, of % shares);
 }
 
-/// Adds updates [first, last) to the rows of `out` that they name, one after the other.
-template <class T, class Row, class Updates>
-void add_in_order(T* out, const Updates& updates, const Row* named, index_t first, index_t last,
-                  index_t rows, index_t width) {
-  const auto add = [&](auto columns) {
+/// Combines the rows of `out` with the updates [first, last) that name them, one after the other.
+template <class Op, class T, class Row, class Updates>
+void update_in_order(T* out, const Updates& updates, const Row* named, index_t first, index_t last,
+                     index_t rows, index_t width) {
+  const auto update = [&](auto columns) {
     for (index_t p = first; p < last; ++p) {
       const auto row = static_cast<index_t>(named[p]);
       if (row >= rows) continue;
       T* const to = out + row * columns;
-      for (index_t j = 0; j < columns; ++j) to[j] = call(add_op{}, to[j], updates(p, j));
+      for (index_t j = 0; j < columns; ++j) to[j] = call(Op{}, to[j], updates(p, j));
     }
   };
   if (width == 1)
-    add(std::integral_constant<index_t, 1>{});  // of which there is no loop
+    update(std::integral_constant<index_t, 1>{});  // of which there is no loop
   else
-    add(width);
+    update(width);
 }
 
 /// On the host, where the order of additions changes nothing. Item i adds its share of the updates:
@@ -98,8 +106,8 @@ struct fill_bins_kernel {
     if constexpr (Team::on_host) {
       T* const own = i == 0 ? out : bins + (i - 1) * apart(rows * width);
       if (i != 0) std::fill_n(own, rows * width, T{});
-      add_in_order(own, updates, named, begin_of_share(i, shares, count),
-                   begin_of_share(i + 1, shares, count), rows, width);
+      update_in_order<add_op>(own, updates, named, begin_of_share(i, shares, count),
+                              begin_of_share(i + 1, shares, count), rows, width);
     }
   }
 };
@@ -131,13 +139,13 @@ struct sum_bins_kernel {
   }
 };
 
-/// On the host, in order. Item i walks through all indices, and adds to rows of its own alone, or
-/// to columns of its own where there are enough, so that no two items write one element.
-template <class T, class Row, class Updates>
+/// On the host, in order. Item i walks through all indices, and updates rows of its own alone, or
+/// columns of its own where there are enough, so that no two items write one element.
+template <class Op, class T, class Row, class Updates>
 struct scatter_share_kernel {
   /// Columns that are worth a walk of their own.
   static constexpr index_t few_columns = 16;
-  /// Columns of a row that take longer to add than to find what names the row.
+  /// Columns of a row that take longer to update than to find what names the row.
   static constexpr index_t least_columns = host_rows::finds_at_once<Row> ? 1 : 4;
 
   T* out;
@@ -157,11 +165,11 @@ struct scatter_share_kernel {
   KOKKOS_FUNCTION void operator()(const Team& /*team*/, index_t i) const {
     if constexpr (Team::on_host) {
       if (shares == 1)
-        add_in_order(out, updates, named, 0, count, rows, width);
+        update_in_order<Op>(out, updates, named, 0, count, rows, width);
       else if (by_columns())
-        add(0, rows, begin(i, width), begin(i + 1, width));
+        update(0, rows, begin(i, width), begin(i + 1, width));
       else
-        add(begin(i, rows), begin(i + 1, rows), 0, width);
+        update(begin(i, rows), begin(i + 1, rows), 0, width);
     }
   }
 
@@ -171,30 +179,30 @@ struct scatter_share_kernel {
   }
 
   // Rows [r, past_r) and columns [c, past_c).
-  void add(index_t r, index_t past_r, index_t c, index_t past_c) const {
+  void update(index_t r, index_t past_r, index_t c, index_t past_c) const {
     constexpr index_t some = 256;
     std::int32_t found[some + host_rows::spare_places];
-    const auto add_all = [&](auto columns) {
+    const auto update_all = [&](auto columns) {
       for (index_t first = 0; first < count; first += some) {
         const index_t n = host_rows::places_between(found, named + first,
                                                     std::min(some, count - first), r, past_r);
         for (index_t k = 0; k < n; ++k) {
           const index_t p = first + found[k];
           T* const to = out + static_cast<index_t>(named[p]) * width + c;
-          for (index_t j = 0; j < columns; ++j) to[j] = call(add_op{}, to[j], updates(p, c + j));
+          for (index_t j = 0; j < columns; ++j) to[j] = call(Op{}, to[j], updates(p, c + j));
         }
       }
     };
     if (past_c - c == 1)
-      add_all(std::integral_constant<index_t, 1>{});  // of which there is no loop
+      update_all(std::integral_constant<index_t, 1>{});  // of which there is no loop
     else
-      add_all(past_c - c);
+      update_all(past_c - c);
   }
 };
 
 /// On a device. Item i is some places of the order that sorts the rows named: what begins a run of
-/// one row adds all of the run to it, so that no two items write one row.
-template <class T, class Row, class Updates>
+/// one row updates it by all of the run, so that no two items write one row.
+template <class Op, class T, class Row, class Updates>
 struct scatter_run_kernel {
   static constexpr index_t some = 64;
 
@@ -220,7 +228,7 @@ struct scatter_run_kernel {
         const index_t p = first + e / across;
         if (!begins(p)) continue;
         const index_t c = e % across;
-        add_run(p, across == 1 ? 0 : c, across == 1 ? width : c + 1);
+        update_by_run(p, across == 1 ? 0 : c, across == 1 ? width : c + 1);
       }
     }
   }
@@ -230,11 +238,11 @@ struct scatter_run_kernel {
     const Row row = named[order[p]];
     return row < static_cast<Row>(rows) && (p == 0 || named[order[p - 1]] != row);
   }
-  KOKKOS_FUNCTION void add_run(index_t p, index_t c, index_t past) const {
+  KOKKOS_FUNCTION void update_by_run(index_t p, index_t c, index_t past) const {
     const Row row = named[order[p]];
     T* to = out + static_cast<index_t>(row) * width;
     for (; p < count && named[order[p]] == row; ++p) {
-      for (index_t j = c; j < past; ++j) to[j] = call(add_op{}, to[j], updates(order[p], j));
+      for (index_t j = c; j < past; ++j) to[j] = call(Op{}, to[j], updates(order[p], j));
     }
   }
 };

@@ -35,15 +35,13 @@ template <operand X, detail::operand_or_scalar V>
   }
   const device d =
       (table.device() ? table.device() : sought.device()).value_or(default_device::current());
+  const default_device scope(d);  // what reads no memory goes there, too
   const auto made = [&](const auto& x, const auto& node) {
     using result = tensor<T, std::decay_t<decltype(node)>::rank>;
-    if constexpr (std::same_as<std::decay_t<decltype(x)>, result>) {
+    if constexpr (std::same_as<std::decay_t<decltype(x)>, result>)
       return x;
-    } else {
-      result y(node.shape(), d, where);
-      detail::map(node, y.memory(), detail::layout<result::rank>::dense(y.shape()), where);
-      return y;
-    }
+    else
+      return result(node, where);
   };
   const tensor<T, 1> sorted = made(elements, table);
   const tensor<T, rank> wanted = made(values, sought);
