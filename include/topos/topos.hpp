@@ -56,6 +56,7 @@
 #include <topos/tensor/extremum.hpp>
 #include <topos/tensor/from_blob.hpp>
 #include <topos/tensor/kept_span.hpp>
+#include <topos/tensor/nonzero.hpp>
 #include <topos/tensor/on_ready.hpp>
 #include <topos/tensor/origin.hpp>
 #include <topos/tensor/pad.hpp>
@@ -73,3 +74,4 @@
 #include <topos/tensor/statistics.hpp>
 #include <topos/tensor/tensor.hpp>
 #include <topos/tensor/transfer_guard.hpp>
+#include <topos/tensor/unique.hpp>

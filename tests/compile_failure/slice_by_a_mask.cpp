@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// expect: topos: slice takes numbers and ranges: to assign by a mask, write x = where\(mask, value,
-// x\) expect: topos: slice takes numbers and ranges: of a mask, write where
+// expect: topos: slice takes numbers and ranges: to assign by a mask, write
+// expect: topos: slice takes numbers and ranges: of a mask, write extract
 
 #include <topos/expr/where.hpp>
 #include <topos/tensor/tensor.hpp>

@@ -191,8 +191,8 @@ template <operand X, detail::axis_index I = detail::braced, detail::axis_index J
 template <operand X, operand I>
 void slice(const X& /*x*/, const I& /*indices*/) {
   static_assert(detail::is_never<I>,
-                "topos: slice takes numbers and ranges: of a mask, write where(mask, x, other); "
-                "of indices, take(x, indices)");
+                "topos: slice takes numbers and ranges: of a mask, write extract(mask, x) or "
+                "where(mask, x, other); of indices, take(x, indices)");
 }
 
 }  // namespace topos

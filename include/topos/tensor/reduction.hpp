@@ -251,7 +251,7 @@ template <std::size_t Rank, operand X, std::size_t N>
 
 /// The elements as bools: true where not 0.
 template <operand X>
-[[nodiscard]] auto nonzero(const X& x) {
+[[nodiscard]] auto as_truths(const X& x) {
   if constexpr (std::same_as<value_of_t<X>, bool>)
     return as_node(x);
   else
@@ -260,16 +260,16 @@ template <operand X>
 
 template <std::size_t Rank, operand X, std::size_t N>
 [[nodiscard]] auto any_over(const X& x, const axis_set<N>& set, std::source_location where) {
-  return make_reduction<Rank>(nonzero(x), set, bitwise_or_op{}, convert_op<bool>{}, false, where);
+  return make_reduction<Rank>(as_truths(x), set, bitwise_or_op{}, convert_op<bool>{}, false, where);
 }
 template <std::size_t Rank, operand X, std::size_t N>
 [[nodiscard]] auto all_over(const X& x, const axis_set<N>& set, std::source_location where) {
-  return make_reduction<Rank>(nonzero(x), set, bitwise_and_op{}, convert_op<bool>{}, true, where);
+  return make_reduction<Rank>(as_truths(x), set, bitwise_and_op{}, convert_op<bool>{}, true, where);
 }
 template <std::size_t Rank, operand X, std::size_t N>
 [[nodiscard]] auto count_nonzero_over(const X& x, const axis_set<N>& set,
                                       std::source_location where) {
-  return sum_over<Rank>(nonzero(x), set, where);
+  return sum_over<Rank>(as_truths(x), set, where);
 }
 
 }  // namespace detail

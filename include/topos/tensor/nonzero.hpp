@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Elements by a mask, and where it is true. How many there are is known when the mask is computed,
+/// so that these wait for it.
+
+#include <array>
+#include <cstdint>
+#include <numeric>
+#include <topos/expr/gather.hpp>
+#include <topos/kernels/pack.hpp>
+#include <topos/tensor/placement.hpp>
+#include <topos/tensor/scan.hpp>
+
+namespace topos {
+
+namespace detail {
+
+/// What a source has where a mask is true; `reads` is the memory of both.
+template <class Source>
+[[nodiscard]] tensor<typename Source::value_type, 1> packed(const char* name,
+                                                            const tensor<bool, 1>& mask,
+                                                            const Source& from,
+                                                            std::vector<buffer> reads,
+                                                            std::source_location where) {
+  using T = typename Source::value_type;
+  const index_t size = mask.size();
+  const device d = mask.device();
+  const auto submit = [&](const char* label, const auto& kernel, const auto& out) {
+    submit_kernel(label, kernel, d, reads, {out.memory()}, size, name, where);
+  };
+  if (size == 0) return tensor<T, 1>({0}, d, where);
+  if (d != cpu()) {
+    const tensor<std::int64_t, 1> running = cumsum(astype<std::int64_t>(mask), 0, where);
+    const tensor<T, 1> y({running.item({size - 1}, where)}, d, where);
+    reads.push_back(running.memory());
+    submit("topos::pack", place_kernel<Source>{mask.data(), size, from, running.data(), y.data()},
+           y);
+    return y;
+  }
+  host_rows::count_true_kernel counting{mask.data(), size, nullptr};
+  const tensor<index_t, 1> counts({counting.items()}, d, where);
+  counting.counts = counts.data();
+  submit("topos::count", counting, counts);
+  counts.block_until_ready();
+  index_t* const first = counts.data();
+  index_t* const past = first + counts.size();
+  const index_t count = std::accumulate(first, past, index_t{0});
+  std::exclusive_scan(first, past, first, index_t{0});
+  const tensor<T, 1> y({count}, d, where);
+  reads.push_back(counts.memory());
+  submit("topos::pack",
+         host_rows::pack_kernel<Source>{mask.data(), size, from, first, count, y.data()}, y);
+  return y;
+}
+
+/// The elements of an operand in memory, along one axis.
+template <operand X>
+[[nodiscard]] tensor<value_of_t<X>, 1> in_memory(const X& x, std::source_location where) {
+  using whole = tensor<value_of_t<X>, node_t<X>::rank>;
+  if constexpr (std::same_as<X, whole>)
+    return x.reshape(-1, where);
+  else
+    return whole(as_node(x), where).reshape(-1, where);
+}
+
+/// Whether elements are not 0, in memory.
+template <operand X>
+[[nodiscard]] tensor<bool, 1> mask_of(const X& x, std::source_location where) {
+  if constexpr (std::same_as<value_of_t<X>, bool>)
+    return in_memory(x, where);
+  else
+    return in_memory(as_truths(x), where);
+}
+
+/// Throws unless a condition has a shape, and is where x is.
+template <operand M, operand X, std::size_t N>
+void require_condition(const char* name, const M& condition, const X& x, const shape<N>& expected,
+                       std::source_location where) {
+  decltype(auto) node = as_node(condition);
+  decltype(auto) of = as_node(x);
+  if (shape<N>(node.shape()) != expected) {
+    throw shape_mismatch(concat(name, ": a condition ", to_string(node.shape()), " for ",
+                                to_string(of.shape()), "; expected ", to_string(expected)),
+                         where);
+  }
+  if (node.device() && of.device() && *node.device() != *of.device()) {
+    throw device_mismatch(concat(name, ": the condition is on ", *node.device(), ", x on ",
+                                 *of.device(), "; move one of them with device_put first"),
+                          where);
+  }
+}
+
+/// The index along an axis of elements that are numbered in row-major order.
+struct unravel_op : quick {
+  divisor inner;  // elements of an index
+  divisor extent;
+
+  KOKKOS_FUNCTION std::int64_t operator()(std::int64_t number) const {
+    const index_t along = inner.quotient(number);
+    return along - extent.quotient(along) * extent;
+  }
+};
+
+}  // namespace detail
+
+/// The numbers, in row-major order, of the elements that are not 0: numpy.flatnonzero. Waits until
+/// they are counted; rethrows what the computation of x failed with.
+template <operand X>
+  requires(detail::node_t<X>::rank > 0)
+[[nodiscard]] tensor<std::int64_t, 1> flatnonzero(
+    const X& x, std::source_location where = std::source_location::current()) {
+  const tensor<bool, 1> mask = detail::mask_of(x, where);
+  return detail::packed("flatnonzero", mask, detail::packed_numbers{}, {mask.memory()}, where);
+}
+
+/// Their indices along each axis, `auto [i, j] = nonzero(x)`: numpy.nonzero. Waits, as flatnonzero.
+template <operand X>
+  requires(detail::node_t<X>::rank > 0)
+[[nodiscard]] auto nonzero(const X& x,
+                           std::source_location where = std::source_location::current()) {
+  constexpr std::size_t rank = detail::node_t<X>::rank;
+  const shape<rank> extents = detail::as_node(x).shape();
+  std::array<tensor<std::int64_t, 1>, rank> indices;
+  const tensor<std::int64_t, 1> numbers = flatnonzero(x, where);
+  index_t inner = 1;
+  for (std::size_t axis = rank; axis-- > 0; inner *= extents[axis]) {
+    indices[axis] = detail::make_node("nonzero", where,
+                                      detail::unravel_op{{}, inner, extents[axis]}, numbers.node());
+  }
+  return indices;
+}
+
+/// The elements of x where a condition of its shape is not 0, in row-major order: numpy.extract,
+/// x[mask]. Waits until they are counted, not until they are moved. Throws `shape_mismatch` and
+/// `device_mismatch`.
+template <operand M, operand X>
+  requires(detail::node_t<X>::rank > 0)
+[[nodiscard]] tensor<detail::value_of_t<X>, 1> extract(
+    const M& condition, const X& x, std::source_location where = std::source_location::current()) {
+  using T = detail::value_of_t<X>;
+  static_assert(detail::node_t<M>::rank == detail::node_t<X>::rank,
+                "topos: extract takes a condition for each element; whole rows are taken by "
+                "compress(condition, x, axis)");
+  const shape<detail::node_t<X>::rank> extents = detail::as_node(x).shape();
+  detail::require_condition("extract", condition, x, extents, where);
+  const tensor<bool, 1> mask = detail::mask_of(condition, where);
+  const tensor<T, 1> elements = detail::in_memory(x, where);
+  return detail::packed("extract", mask, detail::packed_elements<T>{elements.data()},
+                        {mask.memory(), elements.memory()}, where);
+}
+
+/// The slices along an axis of x for which a condition is not 0: numpy.compress, x[mask] of rows.
+/// Waits until they are counted. Throws `shape_mismatch` unless there is a condition for each,
+/// `out_of_range`, `device_mismatch`.
+template <operand M, operand X>
+  requires(detail::node_t<M>::rank == 1 && detail::node_t<X>::rank > 0)
+[[nodiscard]] auto compress(const M& condition, const X& x, index_t axis,
+                            std::source_location where = std::source_location::current()) {
+  constexpr std::size_t rank = detail::node_t<X>::rank;
+  const std::size_t along = detail::checked_axis("compress", axis, rank, where);
+  detail::require_condition("compress", condition, x, shape<1>{detail::as_node(x).shape()[along]},
+                            where);
+  return eval(take(x, flatnonzero(condition, where), axis, where));
+}
+
+}  // namespace topos
