@@ -237,6 +237,24 @@ TEST(views, of_operations_are_operations_on_views) {
   });
 }
 
+TEST(views, take_several_axes) {
+  on_each_device([](topos::device d) {
+    const auto x = tensor_on<2>(d, {2, 3}, std::vector<int>{1, 2, 3, 4, 5, 6});
+    const auto wide = expand_dims(x, {-1, 0, 2});
+    EXPECT_EQ(wide.shape(), (shape<5>{1, 2, 1, 3, 1}));
+    EXPECT_EQ(values_of(eval(wide)), values_of(x));
+    EXPECT_EQ(squeeze(wide, {4, 0}).shape(), (shape<3>{2, 1, 3}));
+    EXPECT_EQ(values_of(eval(squeeze(wide * 2, {0, 2, -1}))), values_of(eval(x * 2)));
+    EXPECT_EQ(values_of(eval(flip(wide, {3, 1}))), (std::vector<int>{6, 5, 4, 3, 2, 1}));
+    EXPECT_EQ(values_of(eval(flip(x, {1}))), (std::vector<int>{3, 2, 1, 6, 5, 4}));
+  });
+  const auto x = topos::zeros<int, 3>({1, 3, 1});
+  EXPECT_THROW(static_cast<void>(expand_dims(x, {0, -5})), topos::invalid_argument);
+  EXPECT_THROW(static_cast<void>(squeeze(x, {0, 3})), topos::out_of_range);
+  EXPECT_THROW(static_cast<void>(squeeze(x, {0, 1})), topos::shape_mismatch);
+  EXPECT_THROW(static_cast<void>(flip(x, {1, -2})), topos::invalid_argument);
+}
+
 // Of any length around those of lanes: alone, and in an operation.
 TEST(views, of_every_second_and_of_reversed_elements_are_as_copies) {
   on_each_device([](topos::device d) {

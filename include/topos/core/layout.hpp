@@ -7,6 +7,7 @@
 #include <source_location>
 #include <topos/core/error.hpp>
 #include <topos/core/shape.hpp>
+#include <utility>
 
 namespace topos::detail {
 
@@ -62,6 +63,22 @@ template <std::size_t N, std::size_t Rank>
         where);
   }
   return static_cast<std::size_t>(axis < 0 ? axis + count : axis);
+}
+
+/// Several axes of `Rank`, in their order; throws `invalid_argument` if one is named twice.
+template <std::size_t Rank, std::size_t N>
+[[nodiscard]] std::array<std::size_t, N> checked_axes(const char* operation,
+                                                      const std::array<index_t, N>& axes,
+                                                      std::source_location where) {
+  static_assert(N <= Rank, "topos: more axes are named than there are");
+  std::array<bool, Rank> named{};
+  std::array<std::size_t, N> checked{};
+  for (std::size_t i = 0; i != N; ++i) {
+    checked[i] = checked_axis(operation, axes[i], Rank, where);
+    if (std::exchange(named[checked[i]], true))
+      throw invalid_argument(concat(operation, ": axis ", axes[i], " is named twice"), where);
+  }
+  return checked;
 }
 
 /// Views: what each does to a layout. `rank` is the number of axes that it leaves.

@@ -6,6 +6,8 @@
 /// Each takes a tensor or an expression and gives an expression; the view of an operation is the
 /// operation on views. Axes may be counted from the end.
 
+#include <algorithm>
+#include <array>
 #include <topos/core/broadcast.hpp>
 #include <topos/expr/reshape.hpp>
 #include <topos/expr/slice.hpp>
@@ -22,6 +24,33 @@ template <operand X, class View>
   return node.viewed(whole, view);
 }
 
+/// An expression with new axes, which are of the result, from number I of them on; and without its
+/// first N of some axes.
+template <std::size_t I, expression E, std::size_t N>
+[[nodiscard]] auto with_new_axes(const E& e, const std::array<std::size_t, N>& ascending) {
+  if constexpr (I == N)
+    return e;
+  else
+    return with_new_axes<I + 1>(seen_as(e, expand_view<E::rank + 1>{ascending[I]}), ascending);
+}
+template <std::size_t N, expression E, std::size_t Of>
+[[nodiscard]] auto without_axes(const E& e, const std::array<std::size_t, Of>& ascending) {
+  if constexpr (N == 0)
+    return e;
+  else
+    return without_axes<N - 1>(seen_as(e, pick_view<E::rank - 1>{ascending[N - 1], 0}), ascending);
+}
+
+/// Several axes, in ascending order.
+template <std::size_t Rank, std::size_t N>
+[[nodiscard]] std::array<std::size_t, N> ascending_axes(const char* operation,
+                                                        const index_t (&axes)[N],
+                                                        std::source_location where) {
+  std::array<std::size_t, N> ascending = checked_axes<Rank>(operation, std::to_array(axes), where);
+  std::sort(ascending.begin(), ascending.end());
+  return ascending;
+}
+
 }  // namespace detail
 
 /// The axes in another order: axis i of the result is axis axes[i] of x. Throws `out_of_range`,
@@ -30,15 +59,8 @@ template <operand X>
 [[nodiscard]] auto permute(const X& x, std::array<index_t, detail::node_t<X>::rank> axes,
                            std::source_location where = std::source_location::current()) {
   constexpr std::size_t rank = detail::node_t<X>::rank;
-  detail::permute_view<rank> view{};
-  std::array<bool, rank> seen{};
-  for (std::size_t i = 0; i != rank; ++i) {
-    view.axes[i] = detail::checked_axis("permute", axes[i], rank, where);
-    if (std::exchange(seen[view.axes[i]], true)) {
-      throw invalid_argument(detail::concat("permute: axis ", axes[i], " is named twice"), where);
-    }
-  }
-  return detail::seen_as(x, view);
+  return detail::seen_as(
+      x, detail::permute_view<rank>{detail::checked_axes<rank>("permute", axes, where)});
 }
 
 /// The axes in reverse order: the transpose of a matrix.
@@ -74,46 +96,66 @@ template <operand X>
   return detail::seen_as(x, view);
 }
 
-/// The elements backwards along all axes, or along one. Throws `out_of_range`.
+/// The elements backwards along all axes, one, or several in braces. Throws `out_of_range`, and
+/// `invalid_argument` if an axis is named twice.
 template <operand X>
 [[nodiscard]] auto flip(const X& x) {
   detail::flip_view<detail::node_t<X>::rank> view{};
   view.flipped.fill(true);
   return detail::seen_as(x, view);
 }
-template <operand X>
-[[nodiscard]] auto flip(const X& x, index_t axis,
+template <operand X, std::size_t N>
+[[nodiscard]] auto flip(const X& x, const index_t (&axes)[N],
                         std::source_location where = std::source_location::current()) {
   constexpr std::size_t rank = detail::node_t<X>::rank;
   detail::flip_view<rank> view{};
-  view.flipped[detail::checked_axis("flip", axis, rank, where)] = true;
+  for (const std::size_t axis : detail::ascending_axes<rank>("flip", axes, where))
+    view.flipped[axis] = true;
   return detail::seen_as(x, view);
 }
-
-/// A new axis of extent 1, which is axis `axis` of the result. Throws `out_of_range`.
-template <operand X>
-[[nodiscard]] auto expand_dims(const X& x, index_t axis,
-                               std::source_location where = std::source_location::current()) {
-  constexpr std::size_t rank = detail::node_t<X>::rank + 1;
-  return detail::seen_as(
-      x, detail::expand_view<rank>{detail::checked_axis("expand_dims", axis, rank, where)});
+template <operand X, std::integral I>
+[[nodiscard]] auto flip(const X& x, I axis,
+                        std::source_location where = std::source_location::current()) {
+  return flip(x, {static_cast<index_t>(axis)}, where);
 }
 
-/// Without an axis of extent 1. Throws `out_of_range`, and `shape_mismatch` if its extent is
-/// another.
-template <operand X>
-  requires(detail::node_t<X>::rank > 0)
-[[nodiscard]] auto squeeze(const X& x, index_t axis,
+/// A new axis of extent 1, or several in braces, which are these axes of the result. Throws
+/// `out_of_range`, and `invalid_argument` if one is named twice.
+template <operand X, std::size_t N>
+[[nodiscard]] auto expand_dims(const X& x, const index_t (&axes)[N],
+                               std::source_location where = std::source_location::current()) {
+  constexpr std::size_t rank = detail::node_t<X>::rank + N;
+  return detail::with_new_axes<0>(detail::as_node(x),
+                                  detail::ascending_axes<rank>("expand_dims", axes, where));
+}
+template <operand X, std::integral I>
+[[nodiscard]] auto expand_dims(const X& x, I axis,
+                               std::source_location where = std::source_location::current()) {
+  return expand_dims(x, {static_cast<index_t>(axis)}, where);
+}
+
+/// Without an axis of extent 1, or several in braces. Throws `out_of_range`, `invalid_argument` if
+/// one is named twice, and `shape_mismatch` if an extent is another.
+template <operand X, std::size_t N>
+[[nodiscard]] auto squeeze(const X& x, const index_t (&axes)[N],
                            std::source_location where = std::source_location::current()) {
   constexpr std::size_t rank = detail::node_t<X>::rank;
-  const std::size_t at = detail::checked_axis("squeeze", axis, rank, where);
-  const shape<rank> extents = x.shape();
-  if (extents[at] != 1) {
-    throw shape_mismatch(detail::concat("squeeze: axis ", axis, " of ", to_string(extents), " has ",
-                                        extents[at], " elements, not 1"),
-                         where);
+  const auto ascending = detail::ascending_axes<rank>("squeeze", axes, where);
+  decltype(auto) node = detail::as_node(x);
+  const shape<rank> extents = node.shape();
+  for (const std::size_t axis : ascending) {
+    if (extents[axis] != 1) {
+      throw shape_mismatch(detail::concat("squeeze: axis ", axis, " of ", to_string(extents),
+                                          " has ", extents[axis], " elements, not 1"),
+                           where);
+    }
   }
-  return detail::seen_as(x, detail::pick_view<rank - 1>{at, 0});
+  return detail::without_axes<N>(node, ascending);
+}
+template <operand X, std::integral I>
+[[nodiscard]] auto squeeze(const X& x, I axis,
+                           std::source_location where = std::source_location::current()) {
+  return squeeze(x, {static_cast<index_t>(axis)}, where);
 }
 
 /// A tensor's type tells how many axes it has, a shape which of them have one element.

@@ -3,10 +3,10 @@
 
 /// Sums of products over given axes.
 
+#include <algorithm>
 #include <array>
 #include <concepts>
 #include <topos/linalg/matmul.hpp>
-#include <utility>
 
 namespace topos {
 
@@ -44,19 +44,12 @@ template <std::size_t Split, expression E>
 template <std::size_t Rank, std::size_t N>
 [[nodiscard]] permute_view<Rank> contracted_axes(const std::array<index_t, N>& named, bool last,
                                                  std::source_location where) {
-  static_assert(N <= Rank, "topos: tensordot over more axes than there are");
-  std::array<bool, Rank> taken{};
+  const std::array<std::size_t, N> axes = checked_axes<Rank>("tensordot", named, where);
   permute_view<Rank> order{};
-  for (std::size_t i = 0; i < N; ++i) {
-    const std::size_t axis = checked_axis("tensordot", named[i], Rank, where);
-    if (std::exchange(taken[axis], true)) {
-      throw invalid_argument(concat("tensordot: axis ", named[i], " is named twice"), where);
-    }
-    order.axes[(last ? Rank - N : 0) + i] = axis;
-  }
+  std::copy(axes.begin(), axes.end(), order.axes.begin() + (last ? Rank - N : 0));
   std::size_t to = last ? 0 : N;
   for (std::size_t axis = 0; axis != Rank; ++axis) {
-    if (!taken[axis]) order.axes[to++] = axis;
+    if (std::find(axes.begin(), axes.end(), axis) == axes.end()) order.axes[to++] = axis;
   }
   return order;
 }

@@ -49,13 +49,9 @@ template <std::size_t Rank>
 template <std::size_t Rank, std::size_t N>
 [[nodiscard]] axis_set<Rank> axes_named(const char* operation, const index_t (&axes)[N],
                                         std::source_location where) {
-  static_assert(N <= Rank, "topos: more axes are named than there are");
   axis_set<Rank> set{};
-  for (const index_t axis : axes) {
-    if (std::exchange(set[checked_axis(operation, axis, Rank, where)], true)) {
-      throw invalid_argument(concat(operation, ": axis ", axis, " is named twice"), where);
-    }
-  }
+  for (const std::size_t axis : checked_axes<Rank>(operation, std::to_array(axes), where))
+    set[axis] = true;
   return set;
 }
 
