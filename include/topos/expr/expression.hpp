@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <initializer_list>
 #include <optional>
 #include <source_location>
 #include <span>
@@ -344,12 +345,19 @@ template <expression E>
   return decltype(std::declval<const E&>().rows(std::declval<walk<E::rank>>()).row(0))::is_quick;
 }
 
-/// How a kernel walks an expression whose last `apart` axes stay apart from those before.
+/// How a kernel walks an expression, and results that lie so; the last `apart` axes stay apart from
+/// those before.
 template <expression E>
-[[nodiscard]] walk<E::rank> walk_of(const E& e, std::size_t apart = 0) {
+[[nodiscard]] walk<E::rank> walk_of(const E& e, std::initializer_list<layout<E::rank>> results,
+                                    std::size_t apart = 0) {
   walk_maker<E::rank> maker(e.shape(), apart);
+  for (const layout<E::rank>& result : results) maker.add(result);
   e.leaves(maker);
   return maker.make();
+}
+template <expression E>
+[[nodiscard]] walk<E::rank> walk_of(const E& e, std::size_t apart = 0) {
+  return walk_of(e, {}, apart);
 }
 
 }  // namespace topos::detail

@@ -268,10 +268,7 @@ class map_plan {
   using target_rows = strided_rows<target_elements<value_type>, rank>;
 
   static walk<rank> walked(const E& e, const layout<rank>& target, std::size_t apart) {
-    walk_maker<rank> maker(e.shape(), apart);
-    maker.add(target);
-    e.leaves(maker);
-    walk<rank> w = maker.make();
+    walk<rank> w = walk_of(e, {target}, apart);
     w.ahead = elementwise_fetch_distance(is_quick<E>());
     return w;
   }

@@ -186,10 +186,7 @@ template <std::size_t Rank>
 template <expression V>
 [[nodiscard]] walk<V::rank> reduction_walk(const V& v, const layout<V::rank>& results,
                                            bool by_rows) {
-  walk_maker<V::rank> maker(v.shape());
-  maker.add(results);  // which keeps the reduced axes apart from the others
-  v.leaves(maker);
-  walk<V::rank> w = maker.make();
+  walk<V::rank> w = walk_of(v, {results});  // which keep the reduced axes apart from the others
   w.ahead = fetch_distance(is_quick<V>());
   // Rows are combined four at a time: a quarter of a piece is what each of them takes.
   if (!by_rows) w.go_down(results, columns_of_piece / 4);

@@ -22,10 +22,7 @@ template <class To, class Op, expression V>
 void submit_row_scan(const V& v, const layout<V::rank>& target, const tensor<To, V::rank>& y,
                      const Op& op, typename V::value_type neutral, std::vector<buffer> reads,
                      const char* name, std::source_location where) {
-  walk_maker<V::rank> maker(v.shape(), 1);
-  maker.add(target);
-  v.leaves(maker);
-  const walk<V::rank> w = maker.make();
+  const walk<V::rank> w = walk_of(v, {target}, 1);
   const auto to = rows_of(target_elements<To>{y.data()}, target, w);
   using scan_type = row_scan<std::decay_t<decltype(to)>, Op, decltype(v.rows(w))>;
   using total_type = typename scan_type::total_type;
@@ -67,12 +64,8 @@ void submit_scan(const char* name, const E& e, std::size_t along, const Op& op,
     const auto v = e.viewed(extents, order.axes);
     const layout<rank> target = order.axes(dense);
     // The columns stay apart from the scanned axis, as those of a reduction do.
-    walk_maker<rank> maker(v.shape());
     const layout<rank> totals = order.axes(reduced_layout<rank>(extents, set));
-    maker.add(totals);
-    maker.add(target);
-    v.leaves(maker);
-    walk<rank> w = maker.make();
+    walk<rank> w = walk_of(v, {totals, target});
     w.go_down(totals, panel_of(w.columns()));
     if (w.columns() >= fewest_columns) {
       submit_column_scan(v, target, y, order, w, op, std::move(reads), name, where);

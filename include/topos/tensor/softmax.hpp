@@ -27,10 +27,7 @@ template <element To, expression E>
   const permute_view<rank> order = with_last<rank>(axis);
   const auto v = e.viewed(extents, order);
   const layout<rank> target = order(layout<rank>::dense(extents));
-  walk_maker<rank> maker(v.shape(), 1);
-  maker.add(target);
-  v.leaves(maker);
-  const walk<rank> w = maker.make();
+  const walk<rank> w = walk_of(v, {target}, 1);
   const auto to = rows_of(target_elements<To>{y.data()}, target, w);
   soften_kernel<std::decay_t<decltype(to)>, decltype(v.rows(w))> kernel{
       to, v.rows(w), w.rows(), w.columns(), log, {}};
@@ -53,11 +50,8 @@ template <element To, expression E>
   const auto v = e.viewed(extents, order.axes);
   const layout<rank> target = order.axes(layout<rank>::dense(extents));
   const layout<rank> results = order.axes(reduced_layout<rank>(extents, set));
-  walk_maker<rank> maker(v.shape());
-  maker.add(results);  // which keeps the reduced axis apart from the others
-  maker.add(target);
-  v.leaves(maker);
-  walk<rank> w = maker.make();
+  // The results of a reduction keep the reduced axis apart from the others.
+  walk<rank> w = walk_of(v, {results, target});
   reduction_pieces strips = order.groups(w.columns());
   if (!cut_into_strips(strips, sizeof(typename E::value_type), backend::host::threads()))
     return std::nullopt;
