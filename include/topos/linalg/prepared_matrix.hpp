@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <any>
+#include <concepts>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -16,17 +17,19 @@
 namespace topos {
 
 /// A weight matrix in the layout that its device's provider multiplies fastest: made once, used
-/// for every batch. Cheap to copy; copies share the weights.
-class prepared_matrix {
+/// for every batch. Cheap to copy; copies share the weights. `prepared_matrix` is that of float,
+/// the only one; a template, so that who includes this and multiplies by none compiles no provider.
+template <std::same_as<float> T>
+class basic_prepared_matrix {
  public:
   /// No weights.
-  prepared_matrix() = default;
+  basic_prepared_matrix() = default;
 
   /// Enqueues the preparation of `w`, (outputs, inputs), for products of some precision, and
   /// returns at once. Hand it the only copy of a tensor, and its memory is given back where the
   /// provider has a layout of its own.
-  explicit prepared_matrix(tensor<float, 2> w, topos::precision p = topos::precision::highest,
-                           std::source_location where = std::source_location::current())
+  explicit basic_prepared_matrix(tensor<T, 2> w, topos::precision p = topos::precision::highest,
+                                 std::source_location where = std::source_location::current())
       : device_(w.device()),
         outputs_(w.shape()[0]),
         inputs_(w.shape()[1]),
@@ -59,12 +62,12 @@ class prepared_matrix {
 
   /// Enqueues act(x w^T + bias), (rows, outputs), and returns it at once. `bias`, (outputs), may be
   /// absent. Throws `shape_mismatch` and `device_mismatch`.
-  [[nodiscard]] tensor<float, 2> multiply(
-      const tensor<float, 2>& x, const std::optional<tensor<float, 1>>& bias = std::nullopt,
+  [[nodiscard]] tensor<T, 2> multiply(
+      const tensor<T, 2>& x, const std::optional<tensor<T, 1>>& bias = std::nullopt,
       activation act = activation::none,
       std::source_location where = std::source_location::current()) const {
     check(x, bias, where);
-    tensor<float, 2> y({x.shape()[0], outputs_}, device_, where);
+    tensor<T, 2> y({x.shape()[0], outputs_}, device_, where);
     const detail::product p{
         x.data(), y.data(), bias ? bias->data() : nullptr, x.shape()[0], outputs_, inputs_, act};
     std::vector<buffer> reads{x.memory(), ready_};
@@ -97,7 +100,7 @@ class prepared_matrix {
   template <class Stream>
   using backend_of = typename std::decay_t<Stream>::backend;
 
-  void check(const tensor<float, 2>& x, const std::optional<tensor<float, 1>>& bias,
+  void check(const tensor<T, 2>& x, const std::optional<tensor<T, 1>>& bias,
              std::source_location where) const {
     if (x.shape()[1] != inputs_ || (bias && bias->shape()[0] != outputs_)) {
       throw shape_mismatch(detail::concat("matmul: x ", to_string(x.shape()), " and bias ",
@@ -122,5 +125,7 @@ class prepared_matrix {
   topos::precision precision_ = topos::precision::highest;
   std::shared_ptr<std::any> weights_;  // written and read by queued work alone, in its order
 };
+
+using prepared_matrix = basic_prepared_matrix<float>;
 
 }  // namespace topos

@@ -5,6 +5,7 @@
 /// so that these wait for it.
 
 #include <array>
+#include <concepts>
 #include <cstdint>
 #include <numeric>
 #include <topos/expr/gather.hpp>
@@ -16,10 +17,11 @@ namespace topos {
 
 namespace detail {
 
-/// What a source has where a mask is true; `reads` is the memory of both.
-template <class Source>
+/// What a source has where a mask is true; `reads` is the memory of both. (Of a type that is to be
+/// deduced, or what it calls would be compiled for who never calls it.)
+template <class Source, std::same_as<bool> Truth>
 [[nodiscard]] tensor<typename Source::value_type, 1> packed(const char* name,
-                                                            const tensor<bool, 1>& mask,
+                                                            const tensor<Truth, 1>& mask,
                                                             const Source& from,
                                                             std::vector<buffer> reads,
                                                             std::source_location where) {

@@ -7,6 +7,7 @@
 #include <topos/expr/slice.hpp>
 #include <topos/tensor/nonzero.hpp>
 #include <topos/tensor/sort.hpp>
+#include <type_traits>
 #include <utility>
 
 namespace topos {
@@ -25,7 +26,8 @@ struct begins_run_op {
 template <element T>
 [[nodiscard]] tensor<bool, 1> begins_of_runs(const tensor<T, 1>& ordered,
                                              std::source_location where) {
-  tensor<bool, 1> begins(ordered.shape(), ordered.device(), where);
+  using truth = std::invoke_result_t<begins_run_op, T, T>;  // bool, when T is known
+  tensor<truth, 1> begins(ordered.shape(), ordered.device(), where);
   if (begins.size() == 0) return begins;
   begins.slice(range{0, 1}) = true;
   begins.slice(range{1, {}}) =
@@ -58,7 +60,7 @@ template <operand X>
     const X& x, std::source_location where = std::source_location::current()) {
   const auto ordered = detail::all_ordered(x, where);
   const auto begins = flatnonzero(detail::begins_of_runs(ordered, where), where);
-  tensor<std::int64_t, 1> counts(begins.shape(), begins.device(), where);
+  std::decay_t<decltype(begins)> counts(begins.shape(), begins.device(), where);
   if (counts.size() != 0) {
     counts.slice(-1) = ordered.size();
     counts.slice(range{0, -1}) = topos::slice(begins, range{1, {}});
