@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "../support/devices.hpp"
+#include "../support/types.hpp"
 
 namespace paired_runs_test {
 
@@ -46,6 +47,7 @@ TEST(paired_runs, of_all_elements_are_those_drawn) {
   support::on_each_device([](topos::device d) {
     for (const random::key& key : keys) {
       for (const index_t n : sizes) {
+        if (support::few_types && n > 20000) continue;  // a slow build draws fewer
         SCOPED_TRACE(n);
         expect_combined(random::uniform(key, {n}, d));
         expect_combined(random::uniform<double>(key, {n}, d));
@@ -60,6 +62,7 @@ TEST(paired_runs, of_rows_are_those_of_written_ones) {
     for (const random::key& key : keys) {
       for (const auto& [rows, columns] : std::vector<std::pair<index_t, index_t>>{
                {2, 3}, {3, 7}, {2000, 4}, {64, 64}, {6, 1000}, {5, 1000}, {2, 3000}, {4, 5000}}) {
+        if (support::few_types && rows * columns > 10000) continue;
         SCOPED_TRACE(rows);
         const auto drawn = random::normal(key, {rows, columns}, d);
         const tensor<float, 2> made = drawn;
