@@ -237,6 +237,18 @@ TEST(views, of_operations_are_operations_on_views) {
   });
 }
 
+TEST(views, of_what_has_no_axes_give_it_some) {
+  on_each_device([](topos::device d) {
+    const auto s = topos::full<float, 0>({}, 3, d);
+    EXPECT_EQ(values_of(eval(broadcast_to(s * 2.0f, {3}))), (std::vector<float>{6, 6, 6}));
+    EXPECT_EQ(expand_dims(2 - s, {0, 1}).shape(), (shape<2>{1, 1}));
+    EXPECT_EQ(values_of(eval(reshape(s + s, {1, 1}) + s)), std::vector<float>{9});
+    topos::tensor<int, 1> x = topos::zeros<int, 1>({3}, d);
+    x.slice(topos::range{1, 3}) = topos::astype<int>(s) * 2;
+    EXPECT_EQ(values_of(x), (std::vector<int>{0, 6, 6}));
+  });
+}
+
 TEST(views, take_several_axes) {
   on_each_device([](topos::device d) {
     const auto x = tensor_on<2>(d, {2, 3}, std::vector<int>{1, 2, 3, 4, 5, 6});

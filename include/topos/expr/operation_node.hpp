@@ -143,10 +143,11 @@ template <std::size_t A, std::size_t B, class... More>
 template <class Op, expression... E>
 struct operation_node;
 
-/// An operand in a view of the operation: as it is, if it is the same everywhere.
-template <expression E, std::size_t N, class View>
+/// An operand in a view of the operation: as it is, if it is the same everywhere and others
+/// (`Some`) have the axes that are viewed.
+template <bool Some, expression E, std::size_t N, class View>
 [[nodiscard]] decltype(auto) seen(const E& e, const topos::shape<N>& whole, const View& view) {
-  if constexpr (E::rank == 0)
+  if constexpr (E::rank == 0 && Some)
     return (e);
   else
     return e.viewed(whole, view);
@@ -175,10 +176,11 @@ struct operands_of<std::index_sequence<I...>, E...> : part<I, E>... {
   [[nodiscard]] auto viewed(const Op& op, const std::optional<topos::device>& place,
                             std::source_location where, const topos::shape<N>& whole,
                             const View& view) const {
+    constexpr bool some = N != 0;
     using node =
-        operation_node<Op, std::decay_t<decltype(seen(part<I, E>::value, whole, view))>...>;
+        operation_node<Op, std::decay_t<decltype(seen<some>(part<I, E>::value, whole, view))>...>;
     return node(op, {view(layout<N>{0, whole, {}}).extents, place}, where,
-                seen(part<I, E>::value, whole, view)...);
+                seen<some>(part<I, E>::value, whole, view)...);
   }
 };
 
