@@ -131,6 +131,17 @@ TEST(matmul, promotes_types) {
   });
 }
 
+// jax.numpy.matmul: 257 is 256 in bf16.
+TEST(matmul, rounds_what_is_promoted) {
+  on_each_device([](topos::device d) {
+    const auto ones = topos::ones<topos::bf16, 2>({2, 3}, d);
+    const auto numbers = topos::full<int, 2>({3, 1}, 257, d);
+    const std::vector<topos::bf16> expected(2, topos::bf16(768.0f));
+    EXPECT_EQ(values_of(matmul(ones, numbers)), expected);
+    EXPECT_EQ(values_of(matmul(ones, numbers.reshape(3))), expected);
+  });
+}
+
 TEST(matmul, multiplies_a_stack_by_one_matrix_and_one_by_a_stack) {
   on_each_device([](topos::device d) {
     const auto stack =

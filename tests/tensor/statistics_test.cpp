@@ -126,6 +126,8 @@ TEST(statistics, dot_multiplies_vectors) {
     const auto y = vector_on<std::int32_t>(d, {4, 5, 6});
     EXPECT_EQ(dot(x, y).item(), 32);
     EXPECT_EQ(dot(y, y + 1).item(), 4 * 5 + 5 * 6 + 6 * 7);
+    const auto ones = topos::ones<topos::bf16, 1>({3}, d);
+    EXPECT_EQ(float(dot(ones, y * 0 + 257)), 3 * 256) << "257 is no bf16";
     const std::string message = refusal<topos::shape_mismatch>(
         [&] { static_cast<void>(dot(x, vector_on<float>(d, {1}))); });
     EXPECT_TRUE(contains(message, "3") && contains(message, "1")) << message;

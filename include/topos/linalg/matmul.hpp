@@ -204,10 +204,12 @@ template <operand A, operand B>
   constexpr std::size_t b_rank = detail::node_t<B>::rank;
   static_assert(a_rank > 0 && b_rank > 0, "topos: matmul takes no operand without axes");
   using T = promote_t<detail::value_of_t<A>, detail::value_of_t<B>>;
+  const auto left = detail::node_as<T>(a);
+  const auto right = detail::node_as<T>(b);
   if constexpr (a_rank == 1 || b_rank == 1)
-    return detail::multiply_vectors<T>(detail::as_node(a), detail::as_node(b), where);
+    return detail::multiply_vectors<T>(left, right, where);
   else
-    return detail::multiply_expressions<T>(detail::as_node(a), detail::as_node(b), where);
+    return detail::multiply_expressions<T>(left, right, where);
 }
 
 }  // namespace topos

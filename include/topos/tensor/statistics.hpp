@@ -182,8 +182,8 @@ template <operand A, operand B>
   using T = detail::common_t<A, B>;
   using to = detail::total_t<T>;
   using wide = detail::sum_t<T>;
-  const auto x = detail::node_as<wide>(a);
-  const auto y = detail::node_as<wide>(b);
+  const auto x = detail::convert<wide>(detail::node_as<T>(a));
+  const auto y = detail::convert<wide>(detail::node_as<T>(b));
   if (shape<1>(x.shape()) != shape<1>(y.shape())) {
     throw shape_mismatch(
         detail::concat("dot: vectors of ", x.shape()[0], " and of ", y.shape()[0], " elements"),
