@@ -3,6 +3,7 @@
 // expect: topos: what is assigned has other elements or axes than this tensor
 // expect: topos: an expression is not computed yet: write eval\(x\).host\(\)
 // expect: topos: an expression is not computed and cannot be assigned to
+// expect: lazy::operator\+=
 
 #include <topos/expr/elementwise.hpp>
 #include <topos/tensor/placement.hpp>
@@ -23,6 +24,10 @@ void another_type(vector& x) { x = x / 2; }
 void an_expression(const vector& x) {
   auto y = x + x;
   y = y + 1;
+}
+void an_expression_in_place(const vector& x) {
+  auto y = x + x;
+  y += 1;
 }
 void not_computed(const vector& x) { (x + x).host(); }
 #endif

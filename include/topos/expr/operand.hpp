@@ -25,6 +25,33 @@ struct lazy {
     static_assert(detail::is_never<I...>,
                   "topos: an expression is not computed yet: write eval(x).host()");
   }
+
+  /// Nor any to change.
+  template <class X>
+  void operator+=(const X& /*x*/) const {
+    cannot_be_assigned_to<X>();
+  }
+  template <class X>
+  void operator-=(const X& /*x*/) const {
+    cannot_be_assigned_to<X>();
+  }
+  template <class X>
+  void operator*=(const X& /*x*/) const {
+    cannot_be_assigned_to<X>();
+  }
+  template <class X>
+  void operator/=(const X& /*x*/) const {
+    cannot_be_assigned_to<X>();
+  }
+
+ protected:
+  template <class X>
+  static void cannot_be_assigned_to() {
+    static_assert(
+        detail::is_never<X>,
+        "topos: an expression is not computed and cannot be assigned to: auto keeps it as "
+        "it is, so make a tensor of it, auto y = eval(x + 1)");
+  }
 };
 
 /// What can be computed: an operation on other expressions, or a tensor's leaf.

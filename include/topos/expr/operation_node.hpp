@@ -209,10 +209,7 @@ struct [[nodiscard]] operation_node : lazy, located_operators<operation_node<Op,
   /// There is nothing to assign to.
   template <operand_or_scalar X>
   void operator=(const X& /*x*/) const {
-    static_assert(
-        is_never<X>,
-        "topos: an expression is not computed and cannot be assigned to: auto keeps it as "
-        "it is, so make a tensor of it, auto y = eval(x + 1)");
+    lazy::cannot_be_assigned_to<X>();
   }
 
   [[nodiscard]] const topos::shape<rank>& shape() const { return fitted.extents; }
