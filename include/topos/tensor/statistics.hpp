@@ -37,12 +37,19 @@ struct square_of_modulus_op {
   }
 };
 
+/// The root of the quotient by a number: both are rounded exactly, so that lanes have the bits of
+/// one number.
 template <class To>
 struct root_mean_finish {
   double count;
   template <class T>
   KOKKOS_FUNCTION To operator()(const T& total) const {
     return convert_op<To>{}(Kokkos::sqrt(total / static_cast<T>(count)));
+  }
+  template <floating_lanes B>
+  B lanes(const B& total) const {
+    static_assert(std::same_as<lane::value_t<B>, To>);
+    return lane::sqrt(B(total / lane::splat(static_cast<To>(count))));
   }
 };
 
@@ -85,7 +92,7 @@ template <std::size_t Rank, operand X, std::size_t N>
 [[nodiscard]] auto norm_over(const X& x, const axis_set<N>& set, std::source_location where) {
   using T = floating_t<value_of_t<X>>;
   const auto squares = make_node("", {}, square_of_modulus_op{}, convert<wide_t<T>>(as_node(x)));
-  return make_reduction<Rank>(squares, set, add_op{}, finish_by<sqrt_op, real_t<T>>{},
+  return make_reduction<Rank>(squares, set, add_op{}, root_mean_finish<real_t<T>>{1},
                               real_t<wide_t<T>>(0), where);
 }
 

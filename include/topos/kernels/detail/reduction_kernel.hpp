@@ -27,6 +27,10 @@ struct partial_rows {
   [[nodiscard]] memory_row<T> flat(const flat_block& block) const { return row(block.first); }
 };
 
+/// Whether results are finished by lanes, where they lie: what has none is best left to compilers.
+template <class Finish, class T, class Row = operation_row<Finish, memory_row<T>>>
+inline constexpr bool finishes_lanes = Row::width > 1 && std::same_as<typename Row::value_type, T>;
+
 /// The kernel of a reduction: item i is a piece of one output, or several outputs.
 template <class Target, class Op, class Finish, class Rows>
 struct reduction_kernel : reduction_pieces {
@@ -248,8 +252,19 @@ struct reduction_kernel : reduction_pieces {
       const host_rows::turned_rows<value_type> turned(rows, block);
       value_type values[most_short_rows + most_lanes];
       host_rows::column_reducer(op, turned, values).run(0, 1, columns, 0, block.rows);
-      host_rows::put_outputs(target, block, [&](index_t r) { return finish(values[r]); });
+      if constexpr (finishes_lanes<Finish, value_type>) {
+        finish_lanes(values, block.rows, values, 1);
+        host_rows::put_outputs(target, block, [&](index_t r) { return values[r]; });
+      } else {
+        host_rows::put_outputs(target, block, [&](index_t r) { return finish(values[r]); });
+      }
     });
+  }
+
+  // Finishes values that lie side by side.
+  template <class To>
+  void finish_lanes(const value_type* values, index_t count, To* to, index_t step) const {
+    host_rows::assign(to, step, make_row(finish, memory_row<value_type>{{values}}), 0, count);
   }
 
   void written_outputs(index_t first, index_t last) const {
@@ -358,6 +373,8 @@ struct reduction_kernel : reduction_pieces {
       else
         host_rows::column_reducer(op, rows, values).run(r, inner, count, of.c, of.past_c);
       if (whole) {
+        if constexpr (finishes_lanes<Finish, value_type>)
+          return finish_lanes(values, of.past_c - of.c, to + of.c * target.step, target.step);
         for (index_t j = of.c; j < of.past_c; ++j) to[j * target.step] = finish(values[j - of.c]);
       } else {
         std::copy_n(values, of.past_c - of.c, partial + of.c);
