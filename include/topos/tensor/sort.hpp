@@ -189,8 +189,8 @@ template <operand X>
 
 }  // namespace detail
 
-/// The elements in order along an axis: `sort(x, -1, descending)` has the largest first. NaNs come
-/// after all numbers, -0 before 0. Enqueues it, and returns the tensor at once. Throws
+/// The elements in order along an axis: `sort(x, -1, descending)` has the largest first. NaN is
+/// larger than all numbers, and 0 than -0. Enqueues it, and returns the tensor at once. Throws
 /// `out_of_range` for the axis.
 template <operand X>
 [[nodiscard]] auto sort(const X& x, index_t axis = -1, sort_order order = ascending,
