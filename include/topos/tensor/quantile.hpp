@@ -152,13 +152,6 @@ template <expression E>
   return found.memory();
 }
 
-/// All elements in a row.
-template <operand X>
-[[nodiscard]] auto in_a_row(const X& x, std::source_location where) {
-  const shape<node_t<X>::rank> extents = x.shape();
-  return reshape(x, shape<1>{size_of_shape(extents, where)}, where);
-}
-
 }  // namespace detail
 
 /// The numbers that shares of the elements along an axis lie below, at most: between two of them
@@ -202,13 +195,13 @@ template <operand X>
   requires(detail::node_t<X>::rank > 0)
 [[nodiscard]] auto quantile(const X& x, double q,
                             std::source_location where = std::source_location::current()) {
-  return quantile(detail::in_a_row(x, where), q, 0, detail::drop_dims_t{}, where);
+  return quantile(detail::flattened(x), q, 0, detail::drop_dims_t{}, where);
 }
 template <operand X>
   requires(detail::node_t<X>::rank > 0)
 [[nodiscard]] auto quantile(const X& x, std::span<const double> shares,
                             std::source_location where = std::source_location::current()) {
-  return quantile(detail::in_a_row(x, where), shares, 0, detail::drop_dims_t{}, where);
+  return quantile(detail::flattened(x), shares, 0, detail::drop_dims_t{}, where);
 }
 template <operand X, std::size_t N>
   requires(detail::node_t<X>::rank > 0)

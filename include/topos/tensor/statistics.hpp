@@ -111,9 +111,9 @@ template <std::size_t Rank, operand X, std::size_t N>
   static_assert(!is_complex<T>, "topos: complex numbers have no order");
   const auto e = convert<wide_t<T>>(as_node(x));
   const auto most = exponents<rank_beside<Rank, N>>(e, set, where);
-  const auto logs = make_reduction<Rank>(exp(e - most), set, add_op{},
-                                         finish_by<log_op, wide_t<T>>{}, wide_t<T>(0), where);
-  return convert<T>(logs + most.reshape(logs.shape()));
+  const auto sums = make_reduction<Rank>(exp(e - most), set, add_op{}, convert_op<wide_t<T>>{},
+                                         wide_t<T>(0), where);
+  return convert<T>(log(sums) + most.reshape(sums.shape()));
 }
 
 }  // namespace detail
