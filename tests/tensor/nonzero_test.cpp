@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdint>
 #include <limits>
 #include <stdexcept>
@@ -127,6 +128,30 @@ TEST(extract, refuses_what_does_not_fit) {
       [&] { static_cast<void>(compress(topos::zeros<bool, 1>({2}), x, 1)); });
   EXPECT_TRUE(contains(message, "compress") && contains(message, "(3,)")) << message;
   EXPECT_THROW(static_cast<void>(compress(topos::zeros<bool, 1>({2}), x, 2)), topos::out_of_range);
+}
+
+std::atomic<int> calls{0};
+struct counted {
+  float operator()(float x) const {
+    ++calls;
+    return x;
+  }
+};
+
+TEST(masks, compute_reductions_once) {
+  const auto x = topos::ones<float, 2>({20, 30}, topos::cpu());
+  const auto largest = max(map(counted{}, x), 1);
+  const auto expect_once = [](const auto& use) {
+    calls = 0;
+    use().block_until_ready();
+    EXPECT_EQ(calls, 600);
+  };
+  const auto column = topos::ones<float, 1>({20}, topos::cpu());
+  expect_once([&] { return extract(largest, column); });
+  expect_once([&] { return extract(column, largest); });
+  expect_once([&] { return compress(largest, x, 0); });
+  expect_once([&] { return compress(column, largest, 0); });
+  expect_once([&] { return nonzero(largest)[0]; });
 }
 
 struct refusing {

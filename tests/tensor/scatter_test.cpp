@@ -5,10 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <limits>
 #include <string>
 #include <topos/async/in_place_scope.hpp>
+#include <topos/expr/where.hpp>
+#include <topos/tensor/reduction.hpp>
 #include <topos/tensor/scatter.hpp>
 #include <vector>
 
@@ -263,6 +266,28 @@ TEST(scatter, updates_what_is_given_away_in_place) {
     x = scatter(std::move(x), x - 1, x * 2);
     EXPECT_EQ(values_of(x), (std::vector<int>{2, 6, 6}));
   });
+}
+
+std::atomic<int> calls{0};
+struct counted {
+  float operator()(float x) const {
+    ++calls;
+    return x;
+  }
+};
+
+TEST(scatter, computes_reductions_once) {
+  const auto ones = topos::ones<float, 2>({20, 30}, topos::cpu());
+  const auto largest = max(map(counted{}, ones), 1);
+  const auto rows = topos::arange<std::int32_t>(0, 20, 1, topos::cpu());
+  const auto x = topos::ones<float, 1>({20}, topos::cpu());
+  calls = 0;
+  scatter(largest, rows, 5).block_until_ready();
+  EXPECT_EQ(calls, 600);
+  scatter(largest, rows, x).block_until_ready();
+  EXPECT_EQ(calls, 1200);
+  scatter(x, rows, largest).block_until_ready();
+  EXPECT_EQ(calls, 1800);
 }
 
 TEST(scatter_add, refuses_updates_that_are_no_rows) {

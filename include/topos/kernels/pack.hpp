@@ -11,13 +11,7 @@
 
 namespace topos::detail {
 
-/// What is packed: elements in memory, or their numbers.
-template <class T>
-struct packed_elements {
-  using value_type = T;
-  const T* data;
-  KOKKOS_FUNCTION T operator()(index_t i) const { return data[i]; }
-};
+/// What is packed, where it is not elements in memory: their numbers.
 struct packed_numbers {
   using value_type = std::int64_t;
   KOKKOS_FUNCTION std::int64_t operator()(index_t i) const { return i; }

@@ -12,7 +12,7 @@ namespace topos {
 
 /// A tensor is computed already, or about to be.
 template <element T, std::size_t Rank>
-[[nodiscard]] tensor<T, Rank> eval(const tensor<T, Rank>& x) {
+[[nodiscard]] tensor<T, Rank> eval(const tensor<T, Rank>& x, std::source_location /*where*/ = {}) {
   return x;
 }
 

@@ -8,10 +8,12 @@
 #include <concepts>
 #include <cstdint>
 #include <numeric>
+#include <optional>
 #include <topos/expr/gather.hpp>
 #include <topos/kernels/pack.hpp>
 #include <topos/tensor/placement.hpp>
 #include <topos/tensor/scan.hpp>
+#include <vector>
 
 namespace topos {
 
@@ -56,39 +58,28 @@ template <class Source, std::same_as<bool> Truth>
   return y;
 }
 
-/// The elements of an operand in memory, along one axis.
-template <operand X>
-[[nodiscard]] tensor<value_of_t<X>, 1> in_memory(const X& x, std::source_location where) {
-  using whole = tensor<value_of_t<X>, node_t<X>::rank>;
-  if constexpr (std::same_as<X, whole>)
-    return x.reshape(-1, where);
-  else
-    return whole(as_node(x), where).reshape(-1, where);
-}
-
 /// Whether elements are not 0, in memory.
 template <operand X>
-[[nodiscard]] tensor<bool, 1> mask_of(const X& x, std::source_location where) {
+[[nodiscard]] tensor<bool, node_t<X>::rank> mask_of(const X& x, std::source_location where) {
   if constexpr (std::same_as<value_of_t<X>, bool>)
-    return in_memory(x, where);
+    return eval(x, where);
   else
-    return in_memory(as_truths(x), where);
+    return eval(as_truths(x), where);
 }
 
-/// Throws unless a condition has a shape, and is where x is.
-template <operand M, operand X, std::size_t N>
-void require_condition(const char* name, const M& condition, const X& x, const shape<N>& expected,
-                       std::source_location where) {
-  decltype(auto) node = as_node(condition);
-  decltype(auto) of = as_node(x);
-  if (shape<N>(node.shape()) != expected) {
-    throw shape_mismatch(concat(name, ": a condition ", to_string(node.shape()), " for ",
-                                to_string(of.shape()), "; expected ", to_string(expected)),
+/// Throws unless a mask has a shape, and is where x is.
+template <std::size_t N, class X>
+void require_mask(const char* name, const tensor<bool, N>& mask, const X& x,
+                  const shape<N>& expected, std::source_location where) {
+  if (mask.shape() != expected) {
+    throw shape_mismatch(concat(name, ": a condition ", to_string(mask.shape()), " for ",
+                                to_string(x.shape()), "; expected ", to_string(expected)),
                          where);
   }
-  if (node.device() && of.device() && *node.device() != *of.device()) {
-    throw device_mismatch(concat(name, ": the condition is on ", *node.device(), ", x on ",
-                                 *of.device(), "; move one of them with device_put first"),
+  const std::optional<device> d = x.device();
+  if (d && mask.device() != *d) {
+    throw device_mismatch(concat(name, ": the condition is on ", mask.device(), ", x on ", *d,
+                                 "; move one of them with device_put first"),
                           where);
   }
 }
@@ -112,7 +103,7 @@ template <operand X>
   requires(detail::node_t<X>::rank > 0)
 [[nodiscard]] tensor<std::int64_t, 1> flatnonzero(
     const X& x, std::source_location where = std::source_location::current()) {
-  const tensor<bool, 1> mask = detail::mask_of(x, where);
+  const tensor<bool, 1> mask = detail::mask_of(x, where).reshape(-1, where);
   return detail::packed("flatnonzero", mask, detail::packed_numbers{}, {mask.memory()}, where);
 }
 
@@ -122,9 +113,10 @@ template <operand X>
 [[nodiscard]] auto nonzero(const X& x,
                            std::source_location where = std::source_location::current()) {
   constexpr std::size_t rank = detail::node_t<X>::rank;
-  const shape<rank> extents = detail::as_node(x).shape();
+  const tensor<bool, rank> mask = detail::mask_of(x, where);
+  const shape<rank> extents = mask.shape();
   std::array<tensor<std::int64_t, 1>, rank> indices;
-  const tensor<std::int64_t, 1> numbers = flatnonzero(x, where);
+  const tensor<std::int64_t, 1> numbers = flatnonzero(mask, where);
   index_t inner = 1;
   for (std::size_t axis = rank; axis-- > 0; inner *= extents[axis]) {
     indices[axis] = detail::make_node("nonzero", where,
@@ -141,14 +133,15 @@ template <operand M, operand X>
 [[nodiscard]] tensor<detail::value_of_t<X>, 1> extract(
     const M& condition, const X& x, std::source_location where = std::source_location::current()) {
   using T = detail::value_of_t<X>;
-  static_assert(detail::node_t<M>::rank == detail::node_t<X>::rank,
+  constexpr std::size_t rank = detail::node_t<X>::rank;
+  static_assert(detail::node_t<M>::rank == rank,
                 "topos: extract takes a condition for each element; whole rows are taken by "
                 "compress(condition, x, axis)");
-  const shape<detail::node_t<X>::rank> extents = detail::as_node(x).shape();
-  detail::require_condition("extract", condition, x, extents, where);
-  const tensor<bool, 1> mask = detail::mask_of(condition, where);
-  const tensor<T, 1> elements = detail::in_memory(x, where);
-  return detail::packed("extract", mask, detail::packed_elements<T>{elements.data()},
+  const tensor<bool, rank> mask = detail::mask_of(condition, where);
+  const tensor<T, rank> elements = eval(x, where);
+  detail::require_mask("extract", mask, elements, elements.shape(), where);
+  return detail::packed("extract", mask.reshape(-1, where),
+                        detail::memory_elements<T>{elements.data()},
                         {mask.memory(), elements.memory()}, where);
 }
 
@@ -161,9 +154,10 @@ template <operand M, operand X>
                             std::source_location where = std::source_location::current()) {
   constexpr std::size_t rank = detail::node_t<X>::rank;
   const std::size_t along = detail::checked_axis("compress", axis, rank, where);
-  detail::require_condition("compress", condition, x, shape<1>{detail::as_node(x).shape()[along]},
-                            where);
-  return eval(take(x, flatnonzero(condition, where), axis, where));
+  decltype(auto) node = detail::as_node(x);
+  const tensor<bool, 1> mask = detail::mask_of(condition, where);
+  detail::require_mask("compress", mask, node, shape<1>{node.shape()[along]}, where);
+  return eval(take(node, flatnonzero(mask, where), axis, where), where);
 }
 
 }  // namespace topos

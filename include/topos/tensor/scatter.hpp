@@ -52,29 +52,15 @@ void submit_scatter(const char* name, const tensor<T, Rank>& y, const I& indices
 }
 
 /// Throws unless indices or updates are where x is.
-inline void require_beside(const char* name, std::optional<device> x, std::optional<device> other,
+inline void require_beside(const char* name, device x, std::optional<device> other,
                            std::source_location where) {
-  if (!x || !other || *x == *other) return;
-  throw device_mismatch(concat(name, ": x is on ", *x, ", the indices or updates are on ", *other,
+  if (!other || x == *other) return;
+  throw device_mismatch(concat(name, ": x is on ", x, ", the indices or updates are on ", *other,
                                "; move one of them with device_put first"),
                         where);
 }
 
-/// What is updated: x itself where it is given away, else a copy.
-template <class X>
-[[nodiscard]] auto to_be_updated(X&& x, std::source_location where) {
-  using operand = std::remove_cvref_t<X>;
-  using result = tensor<value_of_t<operand>, node_t<operand>::rank>;
-  if constexpr (std::is_same_v<X, result>) {  // no reference
-    result y = std::forward<X>(x);
-    y.make_unique(where);
-    return y;
-  } else {
-    return result(as_node(x), where);
-  }
-}
-
-/// x with its rows updated, by rows or one number.
+/// A tensor with its rows updated, by rows or one number: itself where nobody else holds it.
 template <class Op, class X, operand I, operand_or_scalar U>
 [[nodiscard]] auto scattered(const char* name, X&& x, const I& indices, const U& updates,
                              std::source_location where) {
@@ -86,9 +72,10 @@ template <class Op, class X, operand I, operand_or_scalar U>
                 "topos: complex numbers have no order");
   decltype(auto) index = as_node(indices);
   const index_t count = shape<1>(index.shape())[0];
-  require_beside(name, as_node(x).device(), index.device(), where);
+  require_beside(name, x.device(), index.device(), where);
   const auto updated = [&](const auto& by, std::vector<buffer> reads) {
-    const tensor<T, rank> y = to_be_updated(std::forward<X>(x), where);
+    tensor<T, rank> y = std::forward<X>(x);
+    y.make_unique(where);
     if (y.size() == 0 || count == 0) return y;
     if (y.shape()[0] < std::numeric_limits<std::int32_t>::max())
       submit_scatter<Op, std::int32_t>(name, y, index, by, std::move(reads), where);
@@ -106,13 +93,12 @@ template <class Op, class X, operand I, operand_or_scalar U>
     static_assert(!std::integral<T> || std::integral<value_of_t<U>>,
                   "topos: the updates are floating-point and would be cut off: use astype");
     decltype(auto) given = as_node(updates);
-    require_beside(name, as_node(x).device(), given.device(), where);
-    const shape<rank> extents = as_node(x).shape();
-    shape<rank> expected = extents;
+    require_beside(name, x.device(), given.device(), where);
+    shape<rank> expected = x.shape();
     expected[0] = count;
     if (shape<rank>(given.shape()) != expected) {
       throw shape_mismatch(
-          concat(name, ": updates ", to_string(given.shape()), " of ", to_string(extents), " at ",
+          concat(name, ": updates ", to_string(given.shape()), " of ", to_string(x.shape()), " at ",
                  count, " indices; expected ", to_string(expected)),
           where);
     }
@@ -129,12 +115,16 @@ template <class Op, class X, operand I, operand_or_scalar U>
 
 }  // namespace detail
 
-#define TOPOS_SCATTER(name, op)                                                               \
-  template <class X, operand I, detail::operand_or_scalar U>                                  \
-    requires(operand<std::remove_cvref_t<X>> && detail::is_integer<detail::value_of_t<I>>)    \
-  [[nodiscard]] auto name(X&& x, const I& indices, const U& updates,                          \
-                          std::source_location where = std::source_location::current()) {     \
-    return detail::scattered<detail::op>(#name, std::forward<X>(x), indices, updates, where); \
+// What is no tensor is computed, once, and given away.
+#define TOPOS_SCATTER(name, op)                                                                 \
+  template <class X, operand I, detail::operand_or_scalar U>                                    \
+    requires(operand<std::remove_cvref_t<X>> && detail::is_integer<detail::value_of_t<I>>)      \
+  [[nodiscard]] auto name(X&& x, const I& indices, const U& updates,                            \
+                          std::source_location where = std::source_location::current()) {       \
+    if constexpr (requires { x.memory(); })                                                     \
+      return detail::scattered<detail::op>(#name, std::forward<X>(x), indices, updates, where); \
+    else                                                                                        \
+      return detail::scattered<detail::op>(#name, eval(x, where), indices, updates, where);     \
   }
 
 /// x with updates[i] in place of row indices[i] of its first axis, for each i in turn: of several

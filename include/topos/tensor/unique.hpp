@@ -40,7 +40,7 @@ template <element T>
 template <operand X>
 [[nodiscard]] tensor<value_of_t<X>, 1> all_ordered(const X& x, std::source_location where) {
   static_assert(!is_complex<value_of_t<X>>, "topos: complex numbers have no order");
-  return sort(in_memory(x, where), 0, ascending, where);
+  return sort(eval(x, where).reshape(-1, where), 0, ascending, where);
 }
 
 }  // namespace detail
@@ -66,7 +66,7 @@ template <operand X>
     counts.slice(range{0, -1}) = topos::slice(begins, range{1, {}});
     counts -= begins;
   }
-  return {take(ordered, begins, 0, where), counts};
+  return {eval(take(ordered, begins, 0, where), where), counts};
 }
 
 }  // namespace topos
