@@ -136,16 +136,18 @@ TEST(common_subexpressions, have_the_bits_of_what_was_computed_before) {
       const auto x = some(n, d), y = some(n, d, 2);
       const auto twice = [](const auto& h) { return h / (1 + h * h); };
       expect_as_of_computed(exp(x), twice);
-      expect_as_of_computed(exp(slice(x, topos::range{{}, {}, -1})) * sin(y), twice);
-      expect_as_of_computed(exp(x), [&](const auto& h) { return log(h + y) * h + log(h + y); });
-      expect_as_of_computed(((x * y + x) * (x - y) + 0.5f) * x + y * x + 0.25f, twice);
-      if (n > 0) {
-        expect_as_of_computed(tanh(x), [](const auto& h) { return sum(h * h + h); });
-        expect_as_of_computed(tanh(x), [](const auto& h) { return argmax(h * h - h); });
-        expect_as_of_computed(tanh(x), [](const auto& h) { return softmax(h * h - h); });
+      if (n > 0) expect_as_of_computed(tanh(x), [](const auto& h) { return sum(h * h + h); });
+      if constexpr (!support::few_types) {
+        expect_as_of_computed(exp(slice(x, topos::range{{}, {}, -1})) * sin(y), twice);
+        expect_as_of_computed(exp(x), [&](const auto& h) { return log(h + y) * h + log(h + y); });
+        expect_as_of_computed(((x * y + x) * (x - y) + 0.5f) * x + y * x + 0.25f, twice);
+        if (n > 0) {
+          expect_as_of_computed(tanh(x), [](const auto& h) { return argmax(h * h - h); });
+          expect_as_of_computed(tanh(x), [](const auto& h) { return softmax(h * h - h); });
+        }
+        expect_as_of_computed(tanh(x), [](const auto& h) { return cumsum(h * h - h); });
+        expect_as_of_computed(exp(x) < 2.0f, [&](const auto& h) { return where(h, x, y) + h; });
       }
-      expect_as_of_computed(tanh(x), [](const auto& h) { return cumsum(h * h - h); });
-      expect_as_of_computed(exp(x) < 2.0f, [&](const auto& h) { return where(h, x, y) + h; });
     }
   });
 }
@@ -155,12 +157,14 @@ TEST(common_subexpressions, are_of_any_type) {
     const auto x = some(1000, d);
     const auto twice = [](const auto& h) { return h * h + h; };
     expect_as_of_computed(exp(topos::astype<double>(x)), twice);
-    expect_as_of_computed(exp(topos::astype<topos::f16>(x)), twice);
-    expect_as_of_computed(topos::astype<double>(exp(x)), twice);
-    expect_as_of_computed(topos::astype<std::int32_t>(exp(x) * 100), twice);
-    expect_as_of_computed(exp(topos::astype<Kokkos::complex<float>>(x)), twice);
-    const auto whole = topos::astype<std::int64_t>(x * 1000);
-    expect_as_of_computed(whole % 7 * whole / 3 % 11 + whole * whole % 13 * whole, twice);
+    if constexpr (!support::few_types) {
+      expect_as_of_computed(exp(topos::astype<topos::f16>(x)), twice);
+      expect_as_of_computed(topos::astype<double>(exp(x)), twice);
+      expect_as_of_computed(topos::astype<std::int32_t>(exp(x) * 100), twice);
+      expect_as_of_computed(exp(topos::astype<Kokkos::complex<float>>(x)), twice);
+      const auto whole = topos::astype<std::int64_t>(x * 1000);
+      expect_as_of_computed(whole % 7 * whole / 3 % 11 + whole * whole % 13 * whole, twice);
+    }
   });
 }
 
@@ -172,13 +176,17 @@ TEST(common_subexpressions, lie_in_any_way) {
       const tensor<float, 2> column = some(rows, d, 2).reshape({rows, 1});
       const auto twice = [](const auto& h) { return h * h + h; };
       expect_as_of_computed(exp(x - column), twice);
-      expect_as_of_computed(exp(slice(x, {}, {{}, {}, 2})), twice);
       expect_as_of_computed(exp(transpose(x)), twice);
-      expect_as_of_computed(exp(column + topos::zeros_like(x)), twice);
       for (const index_t axis : {0, 1}) {
         expect_as_of_computed(exp(x - column), [&](const auto& h) { return sum(h * h + h, axis); });
-        expect_as_of_computed(exp(x), [&](const auto& h) { return max(h * h - 3 * h, axis); });
-        expect_as_of_computed(exp(x), [&](const auto& h) { return softmax(h * h - h, axis); });
+      }
+      if constexpr (!support::few_types) {
+        expect_as_of_computed(exp(slice(x, {}, {{}, {}, 2})), twice);
+        expect_as_of_computed(exp(column + topos::zeros_like(x)), twice);
+        for (const index_t axis : {0, 1}) {
+          expect_as_of_computed(exp(x), [&](const auto& h) { return max(h * h - 3 * h, axis); });
+          expect_as_of_computed(exp(x), [&](const auto& h) { return softmax(h * h - h, axis); });
+        }
       }
 
       tensor<float, 2> y = topos::zeros<float, 2>({rows, 2 * columns}, d);
@@ -254,14 +262,17 @@ TEST(common_subexpressions, are_random_numbers) {
         const tensor<float, 1> x = some(n, d);
         const auto cubed = [](const auto& h) { return h * h * h + h; };
         expect_as_of_computed(z, cubed);
-        expect_as_of_computed(u, cubed);
         expect_as_of_computed(z, [&](const auto& h) { return min(h * h * h + h); });
-        expect_as_of_computed(z, [&](const auto& h) { return max(where(h > 0, h * h, h)); });
         expect_as_of_computed(tanh(x), [&](const auto& h) { return z * h + h; });
-        expect_as_of_computed(exp(z * tanh(x)), [&](const auto& h) { return h * h + tanh(x) * h; });
-        expect_as_of_computed(exp(u * tanh(x)) + u, [&](const auto& h) { return h * h + u * h; });
-        expect_as_of_computed(u, [&](const auto& h) { return h * h * w + h * w * w; });
-        expect_as_of_computed(random::randint(k, {n}, 3, 90, d), cubed);
+        if constexpr (!support::few_types) {
+          expect_as_of_computed(u, cubed);
+          expect_as_of_computed(z, [&](const auto& h) { return max(where(h > 0, h * h, h)); });
+          expect_as_of_computed(exp(z * tanh(x)),
+                                [&](const auto& h) { return h * h + tanh(x) * h; });
+          expect_as_of_computed(exp(u * tanh(x)) + u, [&](const auto& h) { return h * h + u * h; });
+          expect_as_of_computed(u, [&](const auto& h) { return h * h * w + h * w * w; });
+          expect_as_of_computed(random::randint(k, {n}, 3, 90, d), cubed);
+        }
         const auto [a, b] = eval(z, z * u);
         EXPECT_TRUE(same_bits(values_of(b), values_of(eval(a * u))));
       }

@@ -92,22 +92,45 @@ struct extremum_kernel : reduction_pieces {
         best.number;
   }
 
+  /// Outputs that are one item's where its rows are blocks of them; 0 if they are not.
+  [[nodiscard]] index_t outputs_of_block() const {
+    return by_rows && !short_on_host.any() ? together() : 0;
+  }
+  /// On the host: finds the best element of a block.
+  void take_block(const block& at, const value_type* values) const {
+    found best{};
+    const index_t first = at.output * reduced;
+    for (index_t r = at.of.r; r < at.of.past_r; ++r, values += at.width()) {
+      found here = host_rows::find_first<Before>(memory_row<value_type>{{values}}, 0, at.width());
+      here.number += (r - first) * columns + at.of.c;
+      best = r == at.of.r ? here : first_of_two<Before>{}(best, here);
+    }
+    if (pieces() == 1)
+      write(at.output, best);
+    else
+      partials[at.item] = best;
+  }
+  static constexpr bool may_take_blocks = true;
+
+  /// On the host: the best elements of a run, which is several outputs or a piece of one.
+  void take_run(index_t first, const typename drawn_type::value_type* values, index_t size) const {
+    for (index_t j = 0; j < size; j += columns) {
+      found best = host_rows::find_first<Before>(drawn::in(values), j, std::min(j + columns, size));
+      best.number += first % columns - j;
+      if (pieces() == 1)
+        write((first + j) / columns, best);
+      else
+        partials[paired_on_host.number_of(first)] = best;
+    }
+  }
+
  private:
-  // On the host: those of item i, which are several outputs or pieces of one.
+  // On the host: those of item i.
   void take_runs(index_t i) const {
     const auto row = rows.row(0);
-    const auto take = [&](index_t first, const auto* values, index_t size) {
-      for (index_t j = 0; j < size; j += columns) {
-        found best =
-            host_rows::find_first<Before>(drawn::in(values), j, std::min(j + columns, size));
-        best.number += first % columns - j;
-        if (pieces() == 1)
-          write((first + j) / columns, best);
-        else
-          partials[paired_on_host.number_of(first)] = best;
-      }
-    };
-    paired_on_host.compute(drawn::of(row), i, take);
+    paired_on_host.compute(drawn::of(row), i, [&](index_t first, const auto* values, index_t size) {
+      take_run(first, values, size);
+    });
   }
 
   TOPOS_HOST_BRANCH

@@ -6,6 +6,7 @@
 
 #include <topos/backend/backend.hpp>
 #include <topos/core/config.hpp>
+#include <topos/kernels/detail/shared_blocks.hpp>
 #include <utility>
 
 namespace topos::detail {
@@ -29,13 +30,28 @@ struct joint_kernel_of;
 /// after the other.
 template <std::size_t... I, class... Kernels>
 struct joint_kernel_of<std::index_sequence<I...>, Kernels...> : joined<I, Kernels>... {
+  static constexpr bool may_share_blocks = host_rows::may_share_blocks<Kernels...>;
+
   bool shared;
+  host_rows::together on_host = host_rows::together::nothing;  // if not as shared
 
   explicit joint_kernel_of(const Kernels&... kernels)
-      : joined<I, Kernels>{kernels}..., shared(share(kernels...)) {}
+      : joined<I, Kernels>{kernels}..., shared(share(kernels...)) {
+    if constexpr (may_share_blocks) {
+      if (!shared || has_parts_of_its_own(kernels...)) on_host = host_rows::shared_by(kernels...);
+    }
+  }
 
+  /// Whether items are done as one for what their blocks have in common.
+  [[nodiscard]] bool shares_on_host() const { return on_host != host_rows::together::nothing; }
+
+  TOPOS_HOST_BRANCH
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team& team, index_t i) const {
+    if constexpr (Team::on_host && may_share_blocks) {
+      if (shares_on_host())
+        return host_rows::run_together(on_host, i, joined<I, Kernels>::kernel...);
+    }
     if (shared) return run_shared(team, i, joined<I, Kernels>::kernel...);
     (joined<I, Kernels>::kernel(team, i), ...);
   }
@@ -45,6 +61,16 @@ struct joint_kernel_of<std::index_sequence<I...>, Kernels...> : joined<I, Kernel
   static bool share(const First& first, const Rest&... rest) {
     if constexpr (can_share<First, Rest...>)
       return first.shares(rest...);
+    else
+      return false;
+  }
+  // Whether the elements that all kernels share have common parts, which are not found as they are
+  // shared, but where they are computed in runs.
+  template <class First, class... Rest>
+  static bool has_parts_of_its_own(const First& first, const Rest&... /*rest*/) {
+    if constexpr (host_rows::takes_blocks<First>)
+      return !first.paired_on_host.any() &&
+             host_rows::has_common_parts(first.rows.row(0), first.columns);
     else
       return false;
   }

@@ -98,17 +98,14 @@ struct map_kernel {
     run(team, first * each, past * each, 0, tiles.columns);
   }
 
- private:
-  template <class, class>
-  friend struct map_kernel;
-
-  // Where a row of elements goes, from a column on.
+  /// Where a row of elements goes on the host, from a column on.
   template <class Row>
   [[nodiscard]] auto target_of(index_t r, index_t c, const Row& row) const {
     return host_rows::to_row(target.elements.data + target.start(r) + c * target.step, target.step,
                              row, past_caches);
   }
 
+ private:
   TOPOS_HOST_BRANCH
   template <class Team>
   KOKKOS_FUNCTION void run(const Team& team, index_t r, index_t past_r, index_t c,
@@ -241,6 +238,12 @@ class map_plan {
   /// Whether its kernel is best taken by tiles.
   [[nodiscard]] bool crosses() const { return crosses_; }
 
+  /// Cuts it as kernels are that go through the caches.
+  void cut_as_others() {
+    const tiling& t = kernel_.tiles;
+    if (kernel_.past_caches) kernel_.tiles = tiling::of(t.rows, t.columns, crosses_, map_chunk);
+  }
+
   /// Launches it on a stream.
   template <class Stream>
   void launch(const Stream& stream) const {
@@ -287,7 +290,7 @@ class map_plan {
                              flat ? 0 : sizeof(value_type)};
     // Rows that are computed together are whole: two tiles with parts of one would both do it.
     crosses_ = crosses_rows(e, w) && !kernel_.short_on_host.any();
-    kernel_.tiles = tiling::of(w, crosses_, past ? streamed_chunk : map_chunk);
+    kernel_.tiles = tiling::of(w.rows(), w.columns(), crosses_, past ? streamed_chunk : map_chunk);
   }
 
   // How far apart elements lie that are better computed together; 0: none are.

@@ -191,6 +191,14 @@ constexpr bool same_order() {
          reduces_lanes<Op, dense>() == reduces_lanes<Other, dense>();
 }
 
+/// Whether such a row is combined in the same order once it is written down.
+template <class Op, class Row>
+constexpr bool combines_as_written() {
+  using dense = std::decay_t<decltype(std::declval<const Row&>().dense())>;
+  constexpr bool written = reduces_lanes<Op, memory_row<typename Row::value_type>>();
+  return reduces_lanes<Op, Row>() == written && reduces_lanes<Op, dense>() == written;
+}
+
 /// Elements that are combined without cutting them in halves.
 template <class Op, class Row>
 inline constexpr index_t straight = links* chains*(reduces_lanes<Op, Row>() ? Row::width : 1);

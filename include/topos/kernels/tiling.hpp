@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <topos/core/config.hpp>
-#include <topos/expr/walk.hpp>
 
 namespace topos::detail {
 
@@ -19,9 +18,8 @@ struct tiling {
   /// Long rows are cut, short ones go together; where rows of one array are columns of another,
   /// tiles are square, or as square as few rows let them be, so that both are read by the cache
   /// line.
-  template <std::size_t Rank>
-  [[nodiscard]] static tiling of(const walk<Rank>& w, bool crossing, index_t chunk) {
-    tiling t{w.rows(), w.columns(), 1, chunk};
+  [[nodiscard]] static tiling of(index_t rows, index_t columns, bool crossing, index_t chunk) {
+    tiling t{rows, columns, 1, chunk};
     if (crossing) {
       constexpr index_t side = 64;
       t.tile_rows = std::clamp<index_t>(t.rows, 1, side);

@@ -97,6 +97,10 @@ template <class First, class... Rest>
   return held;
 }
 
+template <class... Plans>
+using joint_kernel_of_plans =
+    joint_kernel<std::decay_t<decltype(std::declval<Plans>().kernel())>...>;
+
 template <class... Jobs>
 void submit_joined(std::source_location where, const Jobs&... jobs) {
   std::vector<buffer> reads;
@@ -111,8 +115,8 @@ void submit_joined(std::source_location where, const Jobs&... jobs) {
             const auto together = [&](const auto& head, const auto&... tail) {
               const index_t cost = (head.cost() + ... + tail.cost());
               const std::size_t scratch = std::max({head.scratch(), tail.scratch()...});
-              using joint = joint_kernel<std::decay_t<decltype(head.kernel())>,
-                                         std::decay_t<decltype(tail.kernel())>...>;
+              using joint = joint_kernel_of_plans<std::decay_t<decltype(head)>,
+                                                  std::decay_t<decltype(tail)>...>;
               stream.for_each("topos::eval", head.count(), cost, scratch,
                               joint(head.kernel(), tail.kernel()...));
               head.finish(stream);
@@ -131,8 +135,24 @@ void submit_joined(std::source_location where, const Jobs&... jobs) {
           "topos::eval", where);
 }
 
+// Has maps that go past the caches cut as jobs are that do not, where these share what they
+// compute.
+template <class... Jobs>
+void cut_alike(Jobs&... jobs) {
+  using joint = joint_kernel_of_plans<decltype(jobs.plan)...>;
+  if constexpr (joint::may_share_blocks) {
+    const auto cut = [](auto plan) {
+      if constexpr (requires { plan.cut_as_others(); }) plan.cut_as_others();
+      return plan;
+    };
+    if (((jobs.plan.size() == 0) || ...)) return;
+    if (joint(cut(jobs.plan).kernel()...).shares_on_host()) ((jobs.plan = cut(jobs.plan)), ...);
+  }
+}
+
 template <class... Jobs>
 auto run_jobs(std::source_location where, Jobs... jobs) {
+  cut_alike(jobs...);
   if (can_join(jobs...)) {
     submit_joined(where, jobs...);
   } else {
@@ -145,8 +165,8 @@ auto run_jobs(std::source_location where, Jobs... jobs) {
 
 /// Computes several expressions and reductions, and returns their results, a tuple of tensors, at
 /// once. Those of one shape are computed in one pass: what they read in common is read once, and
-/// the CPU computes common subexpressions of maps once. Where all are sums, minima and the like of
-/// one expression along its rows, of 16 elements or more, the CPU computes that once.
+/// the CPU computes once what occurs in several of them, maps, reductions of all elements or along
+/// rows of 64 or more: `eval(mean(h), mean(h * h))`, `eval(h, sum(h))`, `eval(max(h), argmax(h))`.
 template <operand X, operand Y>
 [[nodiscard]] auto eval(const X& x, const Y& y,
                         std::source_location where = std::source_location::current()) {

@@ -11,6 +11,24 @@
 
 namespace topos::detail::host_rows {
 
+/// A dense row, room for two runs of it, and what takes them.
+template <class Row, class Take>
+class run_taker {
+ public:
+  using row_type = std::decay_t<decltype(std::declval<const Row&>().dense())>;
+
+  run_taker(const Row& row, const Take& take) : row_(row.dense()), take_(take) {}
+
+  /// Where it is written, partners so far behind.
+  [[nodiscard]] auto to(index_t apart) { return to_pairs(values_, values_ + apart, row_, false); }
+  void take(index_t first, index_t from, index_t count) { take_(first, values_ + from, count); }
+
+ private:
+  row_type row_;
+  const Take& take_;
+  alignas(flat_block::alignment) typename Row::value_type values_[2 * map_chunk];
+};
+
 /// One dense row, whose elements o and o + distance are computed together, in runs: item i of a
 /// kernel is run i, and that of the partners of its elements. It is of whole lines, or a part of
 /// one.
@@ -37,6 +55,8 @@ struct paired_runs {
     if (count <= map_chunk || neighbours || distance % line == 0) size = count;
   }
 
+  friend bool operator==(const paired_runs&, const paired_runs&) = default;
+
   [[nodiscard]] bool any() const { return size != 0; }
   [[nodiscard]] index_t count() const {
     if (size <= map_chunk) return 1;
@@ -55,27 +75,34 @@ struct paired_runs {
 
   /// Calls `take(first, values, count)` with the elements of each run of item i.
   template <class Row, class Take>
-  [[gnu::noinline]] void compute(const Row& row, index_t i, const Take& take) const {
-    using T = typename Row::value_type;
-    alignas(flat_block::alignment) T values[2 * map_chunk];
-    const auto dense = row.dense();
+  void compute(const Row& row, index_t i, const Take& take) const {
+    compute_all(i, run_taker(row, take));
+  }
+  /// The same for several rows, of which what is common is computed once.
+  template <class... Rows, class... Takes>
+  [[gnu::noinline]] void compute_all(index_t i, run_taker<Rows, Takes>&&... takers) const {
     if (size <= map_chunk) {
-      const index_t past = neighbours ? size : distance;
-      assign_paired(values, values + distance, dense, 0, past, size, distance, false);
-      return take(index_t{0}, values, size);
+      assign(0, neighbours ? size : distance, distance, takers...);
+      (takers.take(0, 0, size), ...);
+      return;
     }
     const index_t parts = line <= length ? 1 : of_line();
     const index_t first = parts == 1 ? i * length : i / parts * line + i % parts * length;
     const index_t end = parts == 1 ? first_half(size) : (i / parts + 1) * line;
     const index_t past = std::min(first + length, end);
     const index_t partners = neighbours ? 0 : std::min(past + distance, size) - first - distance;
-    T* const others = values + (neighbours ? distance : past - first);
-    assign_paired(values, others, dense, first, past, size, distance, false);
-    take(first, values, past - first);
-    if (partners > 0) take(first + distance, others, partners);
+    const index_t apart = neighbours ? distance : past - first;
+    assign(first, past, apart, takers...);
+    (takers.take(first, 0, past - first), ...);
+    if (partners > 0) (takers.take(first + distance, apart, partners), ...);
   }
 
  private:
+  template <class First, class... Takers>
+  void assign(index_t first, index_t past, index_t apart, First& one, Takers&... others) const {
+    assign_paired_rows<typename First::row_type>(first, past, size, distance, one.to(apart),
+                                                 others.to(apart)...);
+  }
   // What the partners of all elements lie behind; all, where they are neighbours.
   [[nodiscard]] index_t first_half(index_t all) const { return neighbours ? all : distance; }
 };

@@ -17,16 +17,6 @@
 
 namespace topos::detail {
 
-/// Results of pieces as rows of an array.
-template <class T>
-struct partial_rows {
-  const T* data;
-  index_t columns;
-  KOKKOS_FUNCTION memory_row<T> row(index_t r) const { return {{data}, r * columns}; }
-  [[nodiscard]] flat_need need_flat(index_t /*columns*/) const { return {}; }
-  [[nodiscard]] memory_row<T> flat(const flat_block& block) const { return row(block.first); }
-};
-
 /// Whether results are finished by lanes, where they lie: what has none is best left to compilers.
 template <class Finish, class T, class Row = operation_row<Finish, memory_row<T>>>
 inline constexpr bool finishes_lanes = Row::width > 1 && std::same_as<typename Row::value_type, T>;
@@ -186,6 +176,22 @@ struct reduction_kernel : reduction_pieces {
     for (index_t j = 0; j < size; j += columns) write((first + j) / columns, combine(j, columns));
   }
 
+  /// Outputs that are one item's where its rows are blocks of them; 0 if they are not.
+  [[nodiscard]] index_t outputs_of_block() const {
+    return by_rows && !short_on_host.any() ? together() : 0;
+  }
+  /// On the host: combines the elements of a block.
+  void take_block(const block& at, const value_type* values) const {
+    const value_type value = host_rows::combine_rows(
+        op, partial_rows<value_type>{values, at.width()}, 0, at.of.past_r - at.of.r, 0, at.width());
+    if (whole)
+      write(at.output, value);
+    else
+      partials[at.item] = value;
+  }
+  /// Whether what is written down of elements is combined as they are.
+  static constexpr bool may_take_blocks = host_rows::combines_as_written<Op, row_type>();
+
   /// Writes what output o is combined to.
   KOKKOS_FUNCTION void write(index_t o, const value_type& value) const {
     target.elements.data[target.start(o * target_rows)] = finish(value);
@@ -342,18 +348,7 @@ struct reduction_kernel : reduction_pieces {
   auto combined(const With& with, const From& from, index_t output, index_t p) const {
     const range of = piece_of(p);
     const index_t first = output * reduced;
-    return rows_combined(with, from, first + of.r, first + of.past_r, of.c, of.past_c);
-  }
-
-  // Short rows, by halves.
-  template <class With, class From>
-  static auto rows_combined(const With& with, const From& from, index_t r, index_t past_r,
-                            index_t c, index_t past_c) {
-    using T = typename std::decay_t<decltype(from.row(r))>::value_type;
-    if (past_r - r == 1) return T(host_rows::reduce(with, from.row(r), c, past_c));
-    const index_t middle = r + (past_r - r + 1) / 2;
-    const T left = rows_combined(with, from, r, middle, c, past_c);
-    return T(with(left, rows_combined(with, from, middle, past_r, c, past_c)));
+    return host_rows::combine_rows(with, from, first + of.r, first + of.past_r, of.c, of.past_c);
   }
 
   TOPOS_HOST_BRANCH

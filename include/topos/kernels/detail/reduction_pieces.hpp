@@ -3,9 +3,12 @@
 
 /// How the elements of a reduction are cut into pieces, one for each item of its kernel.
 
+#include <algorithm>
 #include <cstdint>
 #include <topos/backend/kind.hpp>
 #include <topos/core/config.hpp>
+#include <topos/expr/flat_block.hpp>
+#include <topos/expr/row.hpp>
 
 namespace topos::detail {
 
@@ -24,6 +27,8 @@ struct reduction_pieces {
   index_t pieces_down = 1;  // these two are noted, since GPUs take long to divide
   index_t pieces_across = 1;
 
+  friend bool operator==(const reduction_pieces&, const reduction_pieces&) = default;
+
   /// Cuts groups into pieces of so many rows and columns.
   void cut_into(index_t rows_of_one, index_t columns_of_one) {
     piece_rows = rows_of_one;
@@ -41,6 +46,14 @@ struct reduction_pieces {
     index_t past_r;
     index_t c;
     index_t past_c;
+  };
+  /// Rows of an output by rows, as rows of the walk: all of it, or a piece, which is that of item i
+  /// then.
+  struct block {
+    range of;
+    index_t output;
+    index_t item;
+    [[nodiscard]] index_t width() const { return of.past_c - of.c; }
   };
   /// The elements of a piece, one after the other, for a device's threads.
   struct places {
@@ -98,6 +111,19 @@ struct reduction_pieces {
     const index_t block = p / pieces_across;
     return range_at(block, p - block * pieces_across);
   }
+  /// Calls `function(block)` with those of item i: a piece, or some outputs.
+  template <class Function>
+  void for_each_block(index_t i, index_t outputs_of_item, const Function& function) const {
+    const index_t some = pieces() > 1 ? 1 : outputs_of_item;
+    const auto at = pieces() > 1 ? piece_number(i) : numbered_piece{i * some, 0};
+    const index_t last = std::min(at.output + some, outer);
+    for (index_t o = at.output; o < last; ++o) {
+      range of = piece_of(at.piece);
+      of.r += o * reduced;
+      of.past_r += o * reduced;
+      function(block{of, o, i});
+    }
+  }
   /// Piece i of all that go down the columns: neighbours in a row come after each other.
   KOKKOS_FUNCTION down down_of(index_t i) const {
     const index_t row = i / pieces_across;
@@ -131,6 +157,16 @@ struct reduction_pieces {
     return {r, r + piece_rows < reduced ? r + piece_rows : reduced, c,
             c + piece_columns < columns ? c + piece_columns : columns};
   }
+};
+
+/// Results of pieces as rows of an array.
+template <class T>
+struct partial_rows {
+  const T* data;
+  index_t columns;
+  KOKKOS_FUNCTION memory_row<T> row(index_t r) const { return {{data}, r * columns}; }
+  [[nodiscard]] flat_need need_flat(index_t /*columns*/) const { return {}; }
+  [[nodiscard]] memory_row<T> flat(const flat_block& block) const { return row(block.first); }
 };
 
 }  // namespace topos::detail

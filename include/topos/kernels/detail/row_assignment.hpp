@@ -111,49 +111,79 @@ template <class T, class Row>
   return j;
 }
 
-// What is common in a row first, some columns and their partners at a time.
-template <class Parts, class T, class Row>
-[[gnu::noinline]] void assign_paired_with_common(Parts& parts, T* out, T* partners, const Row& row,
-                                                 index_t first, index_t last, index_t size,
-                                                 index_t distance, bool past_caches) {
-  if (are_neighbours<Row>(distance)) {
-    for (; first < last; first += Parts::columns, out += Parts::columns) {
-      const index_t past = std::min(first + Parts::columns, last);
-      parts.go_to(first, past, size, distance, parts);
-      assign_row(out, 1, parts.with_kept(row), first, past, past_caches);
-    }
-    return;
+/// Where a dense row is to be written: the element of the first column, and the partner of that,
+/// `distance` further on in the row; past the caches where that is wanted and can be: a fence has
+/// to follow.
+template <class T, class Row>
+struct paired_target {
+  T* out;
+  T* partners;
+  const Row& row;
+  bool past_caches;
+
+  void assign(index_t first, index_t last, index_t size, index_t distance) const {
+    const bool apart = !are_neighbours<Row>(distance);
+    const index_t past = apart ? std::min(last + distance, size) : 0;
+    const index_t done = assign_pairs(out, partners, row, first, apart ? past - distance : last,
+                                      distance, past_caches);
+    if (done < last) assign_dense_row(out + (done - first), row, done, last, past_caches);
+    if (done + distance < past)
+      assign_dense_row(partners + (done - first), row, done + distance, past, past_caches);
   }
-  Parts others(last - first, row);
-  for (; first < last; first += Parts::columns, out += Parts::columns, partners += Parts::columns) {
+  // With what is kept of it; goes on to the columns after those.
+  template <class Parts>
+  void assign_with(Parts& parts, index_t first, index_t last) {
+    assign_row(out, 1, parts.with_kept(row), first, last, past_caches);
+    out += last - first;
+  }
+  template <class Parts>
+  void assign_partners_with(Parts& parts, index_t first, index_t last) {
+    assign_row(partners, 1, parts.with_kept(row), first, last, past_caches);
+    partners += last - first;
+  }
+};
+template <class T, class Row>
+[[nodiscard]] paired_target<T, Row> to_pairs(T* out, T* partners, const Row& row,
+                                             bool past_caches) {
+  return {out, partners, row, past_caches};
+}
+
+// What is common in rows first, some columns and their partners at a time: those of `others`, or
+// among the columns themselves.
+template <class Parts, class... Targets>
+[[gnu::noinline]] void assign_paired_with_common(Parts& parts, Parts& others, index_t first,
+                                                 index_t last, index_t size, index_t distance,
+                                                 Targets... targets) {
+  for (; first < last; first += Parts::columns) {
     const index_t past = std::min(first + Parts::columns, last);
     parts.go_to(first, past, size, distance, others);
-    assign_row(out, 1, parts.with_kept(row), first, past, past_caches);
+    (targets.assign_with(parts, first, past), ...);
     const index_t end = std::min(past + distance, size);
-    if (first + distance < end)
-      assign_row(partners, 1, others.with_kept(row), first + distance, end, past_caches);
+    if (&others != &parts && first + distance < end)
+      (targets.assign_partners_with(others, first + distance, end), ...);
   }
 }
 
-/// Elements [first, last) of a dense row of `size`, and to `partners` those `distance` further on,
-/// which are among the others where they are neighbours; past the caches where that is wanted and
-/// can be: a fence has to follow.
+/// Elements [first, last) of dense rows of `size`, and those `distance` further on, which are among
+/// the others where they are neighbours. What is common in them is computed once.
+template <class First, class... T, class... Row>
+void assign_paired_rows(index_t first, index_t last, index_t size, index_t distance,
+                        const paired_target<T, Row>&... targets) {
+  if constexpr (may_have_common_parts<Row...>) {
+    common_parts<Row...> parts(last - first, targets.row...);
+    if (parts.pay()) {
+      if (are_neighbours<First>(distance))
+        return assign_paired_with_common(parts, parts, first, last, size, distance, targets...);
+      common_parts<Row...> others(last - first, targets.row...);
+      return assign_paired_with_common(parts, others, first, last, size, distance, targets...);
+    }
+  }
+  (targets.assign(first, last, size, distance), ...);
+}
 template <class T, class Row>
 void assign_paired(T* out, T* partners, const Row& row, index_t first, index_t last, index_t size,
                    index_t distance, bool past_caches) {
-  if constexpr (may_have_common_parts<Row>) {
-    common_parts<Row> parts(last - first, row);
-    if (parts.pay())
-      return assign_paired_with_common(parts, out, partners, row, first, last, size, distance,
-                                       past_caches);
-  }
-  const bool apart = !are_neighbours<Row>(distance);
-  const index_t past = apart ? std::min(last + distance, size) : 0;
-  const index_t done = assign_pairs(out, partners, row, first, apart ? past - distance : last,
-                                    distance, past_caches);
-  if (done < last) assign_dense_row(out + (done - first), row, done, last, past_caches);
-  if (done + distance < past)
-    assign_dense_row(partners + (done - first), row, done + distance, past, past_caches);
+  assign_paired_rows<Row>(first, last, size, distance, to_pairs(out, partners, row, past_caches));
 }
 
 }  // namespace topos::detail::host_rows

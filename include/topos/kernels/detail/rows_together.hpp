@@ -76,4 +76,15 @@ void reduce_each(const Op& op, const Rows& rows, index_t r, index_t past, index_
   }
 }
 
+/// Columns [c, past_c) of rows [r, past_r), combined by halves.
+template <class Op, class Rows>
+auto combine_rows(const Op& op, const Rows& rows, index_t r, index_t past_r, index_t c,
+                  index_t past_c) {
+  using T = typename std::decay_t<decltype(rows.row(r))>::value_type;
+  if (past_r - r == 1) return T(reduce(op, rows.row(r), c, past_c));
+  const index_t middle = r + (past_r - r + 1) / 2;
+  const T left = combine_rows(op, rows, r, middle, c, past_c);
+  return T(op(left, combine_rows(op, rows, middle, past_r, c, past_c)));
+}
+
 }  // namespace topos::detail::host_rows
