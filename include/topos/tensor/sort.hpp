@@ -54,21 +54,25 @@ void submit_piece_sort(Kernel kernel, device d, std::vector<buffer> reads,
                 kernel.count * kernel.columns * 16, "sort", where);
 }
 
-/// The first elements of rows that one team sorts, or a few rounds of teams.
+/// The first elements of rows that one team sorts.
 template <class T, expression K, std::size_t Rank>
-void sort_in_pieces(const K& keys, const sort_request& asked, index_t piece,
-                    const sort_results<T, Rank>& results, device d, std::source_location where) {
-  std::vector<buffer> reads = memory_read_by(keys);
+void sort_short_rows(const K& keys, const sort_request& asked, index_t piece,
+                     const sort_results<T, Rank>& results, device d, std::source_location where) {
   std::vector<buffer> writes;
-  auto last = make_piece_sort<T>(keys, asked, piece);
-  if (last.columns <= piece) {
-    if (results.values) last.values = results.values->data();
-    if (results.numbers) last.numbers = results.numbers->data();
-    if (results.values) writes.push_back(results.values->memory());
-    if (results.numbers) writes.push_back(results.numbers->memory());
-    return submit_piece_sort(last, d, std::move(reads), std::move(writes), where);
-  }
-  // The best of each piece, and then of those, until one team can hold them.
+  auto kernel = make_piece_sort<T>(keys, asked, piece);
+  if (results.values) kernel.values = results.values->data();
+  if (results.numbers) kernel.numbers = results.numbers->data();
+  if (results.values) writes.push_back(results.values->memory());
+  if (results.numbers) writes.push_back(results.numbers->memory());
+  submit_piece_sort(kernel, d, memory_read_by(keys), std::move(writes), where);
+}
+
+/// The few first elements of long rows, and their numbers: the best of each piece, and then of
+/// those, until one team can hold them.
+template <class T, expression K, std::size_t Rank>
+void choose_from_long_rows(const K& keys, const sort_request& asked, index_t piece,
+                           const sort_results<T, Rank>& results, device d,
+                           std::source_location where) {
   using key = sort_key_t<T>;
   const sort_request round{true, true, false, asked.kept};
   auto first = make_piece_sort<key>(keys, round, piece);
@@ -76,7 +80,7 @@ void sort_in_pieces(const K& keys, const sort_request& asked, index_t piece,
   tensor<std::int64_t, 2> places(best.shape(), d, where);
   first.values = best.data();
   first.numbers = places.data();
-  submit_piece_sort(first, d, std::move(reads), {best.memory(), places.memory()}, where);
+  submit_piece_sort(first, d, memory_read_by(keys), {best.memory(), places.memory()}, where);
   while (best.shape()[1] > piece) {
     auto next = make_piece_sort<key>(best.node(), round, piece);
     tensor<key, 2> better({next.count, next.results()}, d, where);
@@ -116,8 +120,8 @@ void sort_long_rows(const K& keys, const sort_request& asked, const sort_results
   }
 }
 
-/// Sorts along the last axis.
-template <expression E>
+/// Sorts along the last axis. `Few`: there may be fewer elements to keep than a row has.
+template <bool Few, expression E>
 [[nodiscard]] auto sorted_rows(const E& e, const sort_request& asked, std::source_location where) {
   using T = typename E::value_type;
   constexpr std::size_t rank = E::rank;
@@ -132,24 +136,32 @@ template <expression E>
   if (size_of_shape(kept, where) == 0) return results;
   const index_t piece = sort_piece(d);
   const auto keys = make_node("sort", where, to_sort_key<T>{{}, asked.numbers, asked.backwards}, e);
-  if (columns <= piece || asked.kept <= piece / 4) {
-    sort_in_pieces(keys, asked, piece, results, d, where);
-  } else if (asked.kept == columns) {
-    sort_long_rows(keys, asked, results, d, where);
-  } else {
-    sort_request whole = asked;
-    whole.kept = columns;
-    const auto all = sorted_rows(e, whole, where);
-    range_view<rank> first{{}, {}, kept};
-    first.step.fill(1);
-    results.values.emplace(all.values->node().viewed(extents, first), where);
-    results.numbers.emplace(all.numbers->node().viewed(extents, first), where);
+  if (columns <= piece) {
+    sort_short_rows(keys, asked, piece, results, d, where);
+    return results;
   }
+  if constexpr (Few) {
+    if (asked.kept <= piece / 4) {
+      choose_from_long_rows(keys, asked, piece, results, d, where);
+      return results;
+    }
+    if (asked.kept < columns) {
+      const sort_results<T, rank> all{tensor<T, rank>(extents, d, where),
+                                      tensor<std::int64_t, rank>(extents, d, where)};
+      sort_long_rows(keys, asked, all, d, where);
+      range_view<rank> first{{}, {}, kept};
+      first.step.fill(1);
+      results.values.emplace(all.values->node().viewed(extents, first), where);
+      results.numbers.emplace(all.numbers->node().viewed(extents, first), where);
+      return results;
+    }
+  }
+  sort_long_rows(keys, asked, results, d, where);
   return results;
 }
 
 /// Sorts along any axis.
-template <expression E>
+template <bool Few, expression E>
 [[nodiscard]] auto sorted_along(const E& e, const sort_request& asked, std::size_t along,
                                 std::source_location where) {
   constexpr std::size_t rank = E::rank;
@@ -161,7 +173,7 @@ template <expression E>
       for (std::size_t i = 0; i != rank; ++i) back.axes[there.axes[i]] = i;
       const tensor<typename E::value_type, rank> moved(e.viewed(shape<rank>(e.shape()), there),
                                                        where);
-      auto results = sorted_rows(moved.node(), asked, where);
+      auto results = sorted_rows<Few>(moved.node(), asked, where);
       const auto returned = [&](auto& part) {
         using result = std::decay_t<decltype(*part)>;
         if (part) part = result(part->node().viewed(part->shape(), back), where);
@@ -171,7 +183,7 @@ template <expression E>
       return results;
     }
   }
-  return sorted_rows(e, asked, where);
+  return sorted_rows<Few>(e, asked, where);
 }
 
 /// Sorts all elements along an axis, or finds what sorts them.
@@ -184,7 +196,7 @@ template <operand X>
   decltype(auto) e = as_node(x);
   const std::size_t along = checked_axis(name, axis, rank, where);
   const index_t count = shape<rank>(e.shape())[along];
-  return sorted_along(e, {!numbers, numbers, order == descending, count}, along, where);
+  return sorted_along<false>(e, {!numbers, numbers, order == descending, count}, along, where);
 }
 
 }  // namespace detail
@@ -235,7 +247,7 @@ template <operand X>
                                           " elements; the shape is ", to_string(extents)),
                            where);
   }
-  const auto found = detail::sorted_along(e, {true, true, true, k}, along, where);
+  const auto found = detail::sorted_along<true>(e, {true, true, true, k}, along, where);
   return {*found.values, *found.numbers};
 }
 
