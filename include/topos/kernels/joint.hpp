@@ -70,7 +70,7 @@ struct joint_kernel_of<std::index_sequence<I...>, Kernels...> : joined<I, Kernel
   static bool has_parts_of_its_own(const First& first, const Rest&... /*rest*/) {
     if constexpr (host_rows::takes_blocks<First>)
       return !first.paired_on_host.any() &&
-             host_rows::has_common_parts(first.rows.row(0), first.columns);
+             host_rows::have_common_parts(first.columns, first.rows.row(0));
     else
       return false;
   }

@@ -258,7 +258,7 @@ template <class Op, class Row>
 template <class Op, class Row>
 inline auto reduce(const Op& op, const Row& row, index_t first, index_t last) {
   if constexpr (may_have_common_parts<Row>) {
-    if (has_common_parts(row, last - first)) return reduce_written(op, row, first, last);
+    if (have_common_parts(last - first, row)) return reduce_written(op, row, first, last);
   }
   if (row.is_dense()) return reduce_rest(op, settled(row.dense()), first, last);
   if constexpr (may_lie_apart<Row>) {

@@ -72,7 +72,7 @@ class column_reducer {
       for (; i < count; ++i, r += step) add_rows<0>(how, i == 0, c, past, r, step);
     };
     if constexpr (by_lanes && may_have_common_parts<row_type>) {
-      if (has_common_parts(row, past - c)) return run_all(written_rows{});
+      if (have_common_parts(past - c, row)) return run_all(written_rows{});
     }
     if (row.is_dense())
       run_all(dense_rows{});

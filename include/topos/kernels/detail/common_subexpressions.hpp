@@ -350,10 +350,10 @@ using common_parts = common_parts_of<common_types<Rows...>, Rows...>;
 /// Whether rows may have common parts, and whether it pays to write them down.
 template <class... Rows>
 inline constexpr bool may_have_common_parts = common_types<Rows...>::size != 0;
-template <class Row>
-[[nodiscard]] bool has_common_parts(const Row& row, index_t columns) {
-  if constexpr (may_have_common_parts<Row>)
-    return common_parts<Row>(columns, row).pay();
+template <class... Rows>
+[[nodiscard]] bool have_common_parts(index_t columns, const Rows&... rows) {
+  if constexpr (may_have_common_parts<Rows...>)
+    return common_parts<Rows...>(columns, rows...).pay();
   else
     return false;
 }

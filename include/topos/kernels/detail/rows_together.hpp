@@ -64,7 +64,7 @@ void reduce_each(const Op& op, const Rows& rows, index_t r, index_t past, index_
   const auto first = rows.row(r);
   using row = std::decay_t<decltype(first)>;
   const bool is_dense = first.is_dense();
-  if (has_common_parts(first, columns) || !(is_dense || is_level(first))) {
+  if (have_common_parts(columns, first) || !(is_dense || is_level(first))) {
     for (; r < past; ++r) use(r, reduce(op, rows.row(r), 0, columns));
   } else if (is_dense) {
     reduce_all([&](index_t i) { return rows.row(i).dense(); });

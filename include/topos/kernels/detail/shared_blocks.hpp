@@ -97,15 +97,6 @@ template <class... Kernels>
   requires(pairing_row<typename Kernels::drawn_type>&&...)
 inline constexpr bool may_share_runs<Kernels...> = true;
 
-// Whether it gains to write down what is common in some columns of rows.
-template <class... Rows>
-[[nodiscard]] bool have_common_parts(index_t columns, const Rows&... rows) {
-  if constexpr (may_have_common_parts<Rows...>)
-    return common_parts<Rows...>(columns, rows...).pay();
-  else
-    return false;
-}
-
 template <class First, class... Rest>
 [[nodiscard]] together shared_by(const First& first, const Rest&... rest) {
   if constexpr (may_share_runs<First, Rest...>) {
