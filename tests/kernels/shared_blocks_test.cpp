@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 #include <stdexcept>
+#include <topos/expr/gather.hpp>
 #include <topos/expr/math.hpp>
 #include <topos/expr/operators.hpp>
 #include <topos/expr/views.hpp>
@@ -93,6 +94,16 @@ TEST(shared_blocks, of_other_elements_are_others) {
   EXPECT_EQ(calls_of(sum(h * x), sum(g * x)), 2 * x.size());
   expect_as_alone(sum(h * x), sum(g * x));
   expect_as_alone(sum(h * x), sum(slice(g, {10, {}}) * slice(x, {10, {}})));
+}
+
+// As what captures by value cannot be, nor what gathers.
+TEST(shared_blocks, may_be_of_what_cannot_be_assigned) {
+  const tensor<float, 1> x = some(3000, topos::cpu());
+  const float by = x.item(7);
+  const auto h = map([by](float value) { return value * by; }, x);
+  expect_as_alone(sum(h), max(h * h), h);
+  const auto taken = exp(take(x, topos::arange<std::int32_t>(2999, -1, -1)));
+  expect_as_alone(sum(taken), taken, argmin(taken * x));
 }
 
 TEST(shared_blocks, give_the_bits_of_each_alone) {

@@ -141,12 +141,15 @@ template <class... Jobs>
 void cut_alike(Jobs&... jobs) {
   using joint = joint_kernel_of_plans<decltype(jobs.plan)...>;
   if constexpr (joint::may_share_blocks) {
-    const auto cut = [](auto plan) {
+    const auto cut = [](auto& plan) {
       if constexpr (requires { plan.cut_as_others(); }) plan.cut_as_others();
+    };
+    const auto cut_copy = [&](auto plan) {
+      cut(plan);
       return plan;
     };
     if (((jobs.plan.size() == 0) || ...)) return;
-    if (joint(cut(jobs.plan).kernel()...).shares_on_host()) ((jobs.plan = cut(jobs.plan)), ...);
+    if (joint(cut_copy(jobs.plan).kernel()...).shares_on_host()) (cut(jobs.plan), ...);
   }
 }
 
