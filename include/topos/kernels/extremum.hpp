@@ -111,6 +111,7 @@ struct extremum_kernel : reduction_pieces {
       partials[at.item] = best;
   }
   static constexpr bool may_take_blocks = true;
+  static constexpr bool writes_rows_down = !is_quick;
 
   /// On the host: the best elements of a run, which is several outputs or a piece of one.
   void take_run(index_t first, const typename drawn_type::value_type* values, index_t size) const {

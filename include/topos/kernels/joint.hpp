@@ -33,7 +33,7 @@ struct joint_kernel_of<std::index_sequence<I...>, Kernels...> : joined<I, Kernel
   static constexpr bool may_share_blocks = host_rows::may_share_blocks<Kernels...>;
 
   bool shared;
-  host_rows::together on_host = host_rows::together::nothing;  // if not as shared
+  host_rows::together on_host = host_rows::together::nothing;  // and if it is something, not so
 
   explicit joint_kernel_of(const Kernels&... kernels)
       : joined<I, Kernels>{kernels}..., shared(share(kernels...)) {
@@ -64,13 +64,14 @@ struct joint_kernel_of<std::index_sequence<I...>, Kernels...> : joined<I, Kernel
     else
       return false;
   }
-  // Whether the elements that all kernels share have common parts, which are not found as they are
-  // shared, but where they are computed in runs.
+  // Whether it gains to write down what the elements that all kernels share have in common: that is
+  // not found as they are shared, but where they are computed in runs.
   template <class First, class... Rest>
   static bool has_parts_of_its_own(const First& first, const Rest&... /*rest*/) {
     if constexpr (host_rows::takes_blocks<First>)
       return !first.paired_on_host.any() &&
-             host_rows::have_common_parts(first.columns, first.rows.row(0));
+             host_rows::own_gain(first, first.columns) >
+                 host_rows::weight_of_keeping * static_cast<int>(2 + sizeof...(Rest));
     else
       return false;
   }

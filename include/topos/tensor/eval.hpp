@@ -148,7 +148,13 @@ void cut_alike(Jobs&... jobs) {
       cut(plan);
       return plan;
     };
-    if (((jobs.plan.size() == 0) || ...)) return;
+    const auto is_cut = [](const auto& plan) {
+      if constexpr (requires { plan.cut_as_others(); })
+        return plan.kernel().past_caches;
+      else
+        return false;
+    };
+    if (!(is_cut(jobs.plan) || ...) || ((jobs.plan.size() == 0) || ...)) return;
     if (joint(cut_copy(jobs.plan).kernel()...).shares_on_host()) (cut(jobs.plan), ...);
   }
 }
@@ -168,8 +174,8 @@ auto run_jobs(std::source_location where, Jobs... jobs) {
 
 /// Computes several expressions and reductions, and returns their results, a tuple of tensors, at
 /// once. Those of one shape are computed in one pass: what they read in common is read once, and
-/// the CPU computes once what occurs in several of them, maps, reductions of all elements or along
-/// rows of 64 or more: `eval(mean(h), mean(h * h))`, `eval(h, sum(h))`, `eval(max(h), argmax(h))`.
+/// the CPU computes once what takes long and occurs in several of them, maps, reductions of all
+/// elements or along rows of 128 or more: `eval(mean(h), mean(h * h))`, `eval(h, sum(h))`.
 template <operand X, operand Y>
 [[nodiscard]] auto eval(const X& x, const Y& y,
                         std::source_location where = std::source_location::current()) {

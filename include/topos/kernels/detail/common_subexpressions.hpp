@@ -234,7 +234,9 @@ class common_parts_of<row_types<Common...>, Rows...> {
   }
 
   /// Whether it takes less time to write them down than to compute each where it stands.
-  [[nodiscard]] bool pay() const { return fits_ && gain_ > 0; }
+  [[nodiscard]] bool pay() const { return gain() > 0; }
+  /// How much less, in sums for each element; 0 if it takes as long, or longer.
+  [[nodiscard]] int gain() const { return fits_ && gain_ > 0 ? gain_ : 0; }
 
   /// Goes on to columns [first, last).
   void go_to(index_t first, index_t last) {
@@ -356,6 +358,15 @@ template <class... Rows>
     return common_parts<Rows...>(columns, rows...).pay();
   else
     return false;
+}
+
+/// What it gains, in sums for each element.
+template <class... Rows>
+[[nodiscard]] int gain_of_common_parts(index_t columns, const Rows&... rows) {
+  if constexpr (may_have_common_parts<Rows...>)
+    return common_parts<Rows...>(columns, rows...).gain();
+  else
+    return 0;
 }
 
 /// Whether one of some rows may have parts that are common with another.

@@ -191,6 +191,7 @@ struct reduction_kernel : reduction_pieces {
   }
   /// Whether what is written down of elements is combined as they are.
   static constexpr bool may_take_blocks = host_rows::combines_as_written<Op, row_type>();
+  static constexpr bool writes_rows_down = false;
 
   /// Writes what output o is combined to.
   KOKKOS_FUNCTION void write(index_t o, const value_type& value) const {

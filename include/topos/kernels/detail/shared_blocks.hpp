@@ -97,6 +97,27 @@ template <class... Kernels>
   requires(pairing_row<typename Kernels::drawn_type>&&...)
 inline constexpr bool may_share_runs<Kernels...> = true;
 
+/// Shorter rows take longer to look at, and are combined some at a time where they are computed.
+inline constexpr index_t least_columns = 128;
+
+/// What it takes, in sums for each element, to combine what is written down, and not as it is
+/// computed: nothing where that is written down anyway, or computed one by one.
+template <class Kernel>
+[[nodiscard]] int weight_of_taking(const Kernel& kernel, index_t columns) {
+  const auto row = kernel.rows.row(0);
+  if constexpr (!takes_blocks<Kernel>)
+    return 0;
+  else if constexpr (Kernel::writes_rows_down || decltype(row)::width == 0)
+    return 0;
+  else
+    return have_common_parts(columns, row) ? 0 : weight_of_keeping + 1;
+}
+// What of a gain the kernel has by itself.
+template <class Kernel>
+[[nodiscard]] int own_gain(const Kernel& kernel, index_t columns) {
+  return gain_of_common_parts(columns, kernel.rows.row(0));
+}
+
 template <class First, class... Rest>
 [[nodiscard]] together shared_by(const First& first, const Rest&... rest) {
   if constexpr (may_share_runs<First, Rest...>) {
@@ -112,11 +133,13 @@ template <class First, class... Rest>
     }
   }
   const kernel_blocks blocks = blocks_of(first);
-  const bool same = blocks.outputs != 0 && ((blocks_of(rest) == blocks) && ...);
-  return same && have_common_parts(std::min(blocks.pieces.piece_columns, blocks.pieces.columns),
-                                   first.rows.row(0), rest.rows.row(0)...)
-             ? together::blocks
-             : together::nothing;
+  const index_t columns = std::min(blocks.pieces.piece_columns, blocks.pieces.columns);
+  if (blocks.outputs == 0 || columns < least_columns || !((blocks_of(rest) == blocks) && ...))
+    return together::nothing;
+  const int gain = gain_of_common_parts(columns, first.rows.row(0), rest.rows.row(0)...);
+  const int alone = (own_gain(first, columns) + ... + own_gain(rest, columns));
+  const int taking = (weight_of_taking(first, columns) + ... + weight_of_taking(rest, columns));
+  return gain - alone > taking ? together::blocks : together::nothing;
 }
 
 template <class... Takers>
