@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -16,6 +15,7 @@
 #include <topos/tensor/reduction.hpp>
 #include <vector>
 
+#include "../support/counted.hpp"
 #include "../support/devices.hpp"
 #include "../support/types.hpp"
 
@@ -132,24 +132,16 @@ TEST(joint, sums_of_a_users_product_are_those_of_it_alone) {
   EXPECT_EQ(high.item(), eval(max(y)).item());
 }
 
-std::atomic<int> calls{0};
-struct counted {
-  float operator()(float x) const {
-    ++calls;
-    return x;
-  }
-};
-
 TEST(joint, what_is_reduced_is_computed_once) {
   const auto x = topos::ones<float, 1>({4096});
-  const auto y = map(counted{}, x);
-  calls = 0;
+  const auto y = map(support::counted_square{}, x);
+  support::calls = 0;
 
   const auto [low, high] = topos::eval(min(y), sum(y));
 
   EXPECT_EQ(low.item(), 1.0F);
   EXPECT_EQ(high.item(), 4096.0F);
-  EXPECT_EQ(calls, 4096);
+  EXPECT_EQ(support::calls, 4096);
 }
 
 }  // namespace joint_test

@@ -5,7 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <cstdint>
 #include <stdexcept>
 #include <topos/expr/gather.hpp>
@@ -21,26 +20,20 @@
 #include <tuple>
 #include <vector>
 
+#include "../support/counted.hpp"
 #include "../support/devices.hpp"
 #include "../support/types.hpp"
 
 namespace shared_blocks_test {
 
+using support::calls;
+using support::counted_square;
 using support::on_each_real_device;
 using support::same_bits;
 using support::values_of;
 using topos::eval;
 using topos::index_t;
 using topos::tensor;
-
-std::atomic<index_t> calls{0};
-
-struct counted_square {
-  float operator()(float x) const {
-    ++calls;
-    return x * x;
-  }
-};
 
 tensor<float, 1> some(index_t n, const topos::device& d, int seed = 1) {
   return 0.25f + abs(support::vector_on(d, support::varied<float>(n, seed)));

@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <cstdint>
 #include <limits>
 #include <stdexcept>
@@ -19,6 +18,7 @@
 #include <topos/tensor/unique.hpp>
 #include <vector>
 
+#include "../support/counted.hpp"
 #include "../support/devices.hpp"
 #include "../support/types.hpp"
 
@@ -130,21 +130,13 @@ TEST(extract, refuses_what_does_not_fit) {
   EXPECT_THROW(static_cast<void>(compress(topos::zeros<bool, 1>({2}), x, 2)), topos::out_of_range);
 }
 
-std::atomic<int> calls{0};
-struct counted {
-  float operator()(float x) const {
-    ++calls;
-    return x;
-  }
-};
-
 TEST(masks, compute_reductions_once) {
   const auto x = topos::ones<float, 2>({20, 30}, topos::cpu());
-  const auto largest = max(map(counted{}, x), 1);
+  const auto largest = max(map(support::counted_square{}, x), 1);
   const auto expect_once = [](const auto& use) {
-    calls = 0;
+    support::calls = 0;
     use().block_until_ready();
-    EXPECT_EQ(calls, 600);
+    EXPECT_EQ(support::calls, 600);
   };
   const auto column = topos::ones<float, 1>({20}, topos::cpu());
   expect_once([&] { return extract(largest, column); });

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -15,6 +14,7 @@
 #include <topos/tensor/scatter.hpp>
 #include <vector>
 
+#include "../support/counted.hpp"
 #include "../support/devices.hpp"
 #include "../support/types.hpp"
 
@@ -268,26 +268,18 @@ TEST(scatter, updates_what_is_given_away_in_place) {
   });
 }
 
-std::atomic<int> calls{0};
-struct counted {
-  float operator()(float x) const {
-    ++calls;
-    return x;
-  }
-};
-
 TEST(scatter, computes_reductions_once) {
   const auto ones = topos::ones<float, 2>({20, 30}, topos::cpu());
-  const auto largest = max(map(counted{}, ones), 1);
+  const auto largest = max(map(support::counted_square{}, ones), 1);
   const auto rows = topos::arange<std::int32_t>(0, 20, 1, topos::cpu());
   const auto x = topos::ones<float, 1>({20}, topos::cpu());
-  calls = 0;
+  support::calls = 0;
   scatter(largest, rows, 5).block_until_ready();
-  EXPECT_EQ(calls, 600);
+  EXPECT_EQ(support::calls, 600);
   scatter(largest, rows, x).block_until_ready();
-  EXPECT_EQ(calls, 1200);
+  EXPECT_EQ(support::calls, 1200);
   scatter(x, rows, largest).block_until_ready();
-  EXPECT_EQ(calls, 1800);
+  EXPECT_EQ(support::calls, 1800);
 }
 
 TEST(scatter_add, refuses_updates_that_are_no_rows) {

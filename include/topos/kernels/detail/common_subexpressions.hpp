@@ -349,24 +349,19 @@ class common_parts_of<row_types<Common...>, Rows...> {
 template <class... Rows>
 using common_parts = common_parts_of<common_types<Rows...>, Rows...>;
 
-/// Whether rows may have common parts, and whether it pays to write them down.
+/// Whether rows may have common parts, what it gains to write them down, and whether it does.
 template <class... Rows>
 inline constexpr bool may_have_common_parts = common_types<Rows...>::size != 0;
-template <class... Rows>
-[[nodiscard]] bool have_common_parts(index_t columns, const Rows&... rows) {
-  if constexpr (may_have_common_parts<Rows...>)
-    return common_parts<Rows...>(columns, rows...).pay();
-  else
-    return false;
-}
-
-/// What it gains, in sums for each element.
 template <class... Rows>
 [[nodiscard]] int gain_of_common_parts(index_t columns, const Rows&... rows) {
   if constexpr (may_have_common_parts<Rows...>)
     return common_parts<Rows...>(columns, rows...).gain();
   else
     return 0;
+}
+template <class... Rows>
+[[nodiscard]] bool have_common_parts(index_t columns, const Rows&... rows) {
+  return gain_of_common_parts(columns, rows...) > 0;
 }
 
 /// Whether one of some rows may have parts that are common with another.

@@ -201,9 +201,9 @@ struct reduction_kernel : reduction_pieces {
  private:
   template <class Other>
   [[nodiscard]] bool reduces_as(const Other& other) const {
-    return other.by_rows && rows == other.rows && outer == other.outer &&
-           reduced == other.reduced && columns == other.columns && piece_rows == other.piece_rows &&
-           piece_columns == other.piece_columns;
+    const reduction_pieces& own = *this;
+    const reduction_pieces& others = other;
+    return own == others && rows == other.rows;
   }
 
   // Those of item i, for this kernel and others that share its elements.
