@@ -13,6 +13,7 @@
 #include <topos/tensor/statistics.hpp>
 #include <vector>
 
+#include "../support/counted.hpp"
 #include "../support/types.hpp"
 #include "reduction_case.hpp"
 
@@ -82,6 +83,44 @@ TEST(statistics, do_not_cancel) {
   });
 }
 
+TEST(statistics, do_not_cancel_where_pieces_are_joined) {
+  on_each_device([](topos::device d) {
+    // 0, 1 and 2 beside what takes most of a float's digits.
+    const auto x = topos::arange<float>(300000, d);
+    const tensor<float, 2> y = eval(fmod(x, 3.0F) + 1000000.0F).reshape(shape<2>{30000, 10});
+    EXPECT_NEAR(var(y).item(), 2.0F / 3, 2e-6);
+    for (const float each : values_of(eval(var(y, 0)))) EXPECT_NEAR(each, 2.0F / 3, 2e-6);
+    for (const float each : values_of(eval(var(y.reshape(shape<2>{10, 30000}), 1))))
+      EXPECT_NEAR(each, 2.0F / 3, 2e-6);
+  });
+}
+
+TEST(statistics, compute_what_they_reduce_once) {
+  const tensor<float, 1> x = topos::arange<float>(60000, topos::cpu());
+  const auto calls_of = [&](const auto& reduce, const auto& of) {
+    support::calls = 0;
+    const tensor result = eval(reduce(map(support::counted_square{}, of)));
+    result.block_until_ready();
+    return support::calls.load();
+  };
+  const auto spread = [](const auto& e) { return var(e); };
+  const auto rows = [](const auto& e) { return topos::std(e, 1); };
+  const auto columns = [](const auto& e) { return logsumexp(e, 0); };
+  EXPECT_EQ(calls_of(spread, x), x.size());
+  for (const index_t width : {3, 20, 30, 300, 6000}) {
+    const auto y = x.reshape(shape<2>{x.size() / width, width});
+    EXPECT_EQ(calls_of(rows, y), x.size()) << width;
+    EXPECT_EQ(calls_of(columns, y), x.size()) << width;
+  }
+}
+
+TEST(statistics, have_their_bits_beside_other_results) {
+  const auto x = eval(sin(topos::arange<float>(100000, topos::cpu())));
+  const auto [mean_of_x, var_of_x] = eval(mean(exp(x)), var(exp(x)));
+  EXPECT_EQ(mean_of_x.item(), mean(exp(x)).item());
+  EXPECT_EQ(var_of_x.item(), var(exp(x)).item());
+}
+
 TEST(statistics, keep_axes_where_asked) {
   const auto x = topos::ones<float, 3>({5, 7, 33});
   EXPECT_EQ(eval(var(x, 1, ddof{1}, keep_dims)).shape(), (shape<3>{5, 1, 33}));
@@ -117,6 +156,23 @@ TEST(statistics, logsumexp_bears_infinities) {
     EXPECT_EQ(eval(logsumexp(vector_on<float>(d, {-inf, 5}))).item(), 5);
     EXPECT_FLOAT_EQ(eval(logsumexp(vector_on<float>(d, {1000, 1000}))).item(),
                     1000 + std::log(2.0F));
+  });
+}
+
+TEST(statistics, logsumexp_bears_infinities_in_some_pieces) {
+  static constexpr float inf = std::numeric_limits<float>::infinity();
+  on_each_device([](topos::device d) {
+    std::vector<float> values(20000, -inf);
+    const auto of = [&] { return eval(logsumexp(vector_on(d, values))).item(); };
+    EXPECT_EQ(of(), -inf);
+    values[12345] = -1000;
+    EXPECT_EQ(of(), -1000);
+    values[123] = 3e38F;
+    EXPECT_EQ(of(), 3e38F);
+    values[19999] = inf;
+    EXPECT_EQ(of(), inf);
+    values[7000] = std::numeric_limits<float>::quiet_NaN();
+    EXPECT_TRUE(std::isnan(of()));
   });
 }
 

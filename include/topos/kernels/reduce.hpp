@@ -21,10 +21,11 @@ class reduce_plan;
 /// combined to, and of `neutral` where there are none.
 template <class T, class Op, class Finish>
 struct fold {
-  using value_type = decltype(std::declval<const Finish&>()(std::declval<T>()));
+  using combined = combined_t<Op, T>;
+  using value_type = decltype(std::declval<const Finish&>()(std::declval<combined>()));
   Op op;
   Finish finish;
-  T neutral;
+  combined neutral;
 
   /// The plan for an expression, into a buffer.
   template <expression E>
@@ -39,8 +40,9 @@ struct fold {
 template <expression E, class Op, class Finish>
 class reduce_plan {
  public:
-  using value_type = typename E::value_type;
-  using fold_type = fold<value_type, Op, Finish>;
+  using element_type = typename E::value_type;
+  using fold_type = fold<element_type, Op, Finish>;
+  using value_type = typename fold_type::combined;
   using result_type = typename fold_type::value_type;
   static constexpr std::size_t rank = E::rank;
 
@@ -83,7 +85,9 @@ class reduce_plan {
                             .viewed(std::declval<const shape<rank>&>(), std::declval<const view&>())
                             .rows(std::declval<const walk<rank>&>()));
   using kernel_type = reduction_kernel<target_rows, Op, Finish, rows>;
-  using following_type = reduction_kernel<target_rows, Op, Finish, partial_rows<value_type>>;
+  using following_op = decltype(on_combined(std::declval<const Op&>()));
+  using following_type =
+      reduction_kernel<target_rows, following_op, Finish, partial_rows<value_type>>;
 
   reduce_plan(const E& e, const axis_set<rank>& set, const reduction_order<rank>& order,
               const fold_type& how, const buffer& out, std::source_location where)
@@ -104,7 +108,7 @@ class reduce_plan {
 
   // Whether short rows are combined in the order in which such rows as columns are.
   static constexpr bool may_turn =
-      host_rows::combines_in_fours<Op, rows>() || std::is_integral_v<value_type>;
+      host_rows::combines_in_fours<Op, rows>() || std::is_integral_v<element_type>;
 
   static reduction_order<rank> order_of(const E& e, const axis_set<rank>& set, const device& d) {
     reduction_order<rank> order(e, set);
@@ -140,11 +144,11 @@ class reduce_plan {
       kernel_.short_on_host = {out.where(), kernel_.rows, kernel_.reduced, kernel_.columns};
     else if (may_turn)
       kernel_.short_on_host =
-          host_rows::turned_rows<value_type>::of(out.where(), kernel_.rows, kernel_);
+          host_rows::turned_rows<element_type>::of(out.where(), kernel_.rows, kernel_);
     if (kernel_type::writes_down && order.by_rows && kernel_.reduced == 1 &&
         kernel_.columns >= short_row && kernel_.is_computed())
       kernel_.written_on_host = {out.where(), kernel_.rows, kernel_.outer, kernel_.columns,
-                                 sizeof(value_type)};
+                                 sizeof(element_type)};
     host_rows::pair_rows(kernel_, v, size_, out.where());
     if (order.has_second_step())
       kernel_.whole = false;
@@ -177,10 +181,11 @@ class reduce_plan {
     const kernel_type& k = kernel_;
     const auto groups = by_rows ? reduction_pieces{true, k.outputs() / rest_, 1, 1, pieces}
                                 : reduction_pieces{false, k.outer, pieces, k.inner, k.columns};
-    following_type next(groups, k.target, k.target_rows, {results, groups.columns}, k.op, k.finish);
+    following_type next(groups, k.target, k.target_rows, {results, groups.columns},
+                        on_combined(k.op), k.finish);
     next.cut(false, on_device_, 0);
     if (!by_rows && rest_ != 1) next.whole = false;
-    if (may_turn && !on_device_ && next.target_rows == 1)
+    if (may_turn && !centring<Op> && !on_device_ && next.target_rows == 1)
       next.short_on_host = host_rows::turned_rows<value_type>::of(cpu(), next.rows, next);
     if (results != nullptr) next.partials = results + pieces * next.outputs();
     return next;

@@ -9,6 +9,7 @@
 #include <topos/backend/backend.hpp>
 #include <topos/expr/operation_row.hpp>
 #include <topos/expr/operations.hpp>
+#include <topos/kernels/centred.hpp>
 #include <topos/kernels/detail/joint_reduction.hpp>
 #include <topos/kernels/detail/row_assignment.hpp>
 #include <topos/kernels/detail/team_reduction.hpp>
@@ -74,7 +75,9 @@ inline auto reduce_short(const Op& op, const Row& row, index_t first, index_t la
 template <class Row, class Op, class B>
 inline auto join_lanes(const Op& op, const B& lanes) {
   using T = typename Row::value_type;
-  if constexpr (lane::numbers<B> && lane::has_turns<T>) {
+  if constexpr (requires { op.template folded<Row::width>(lanes); }) {
+    return op.template folded<Row::width>(lanes);
+  } else if constexpr (lane::numbers<B> && lane::has_turns<T>) {
     const auto combine = [&](const auto& a, const auto& b) { return op.lanes(a, b); };
     return lane::fold_lanes<Row::width>(lanes, combine);
   } else {
@@ -171,8 +174,9 @@ template <class Op, class Row>
   return result;
 }
 
-template <class Op, class Row>
+template <class Operation, class Row>
 constexpr bool reduces_lanes() {
+  using Op = on_elements_t<Operation>;
   // Of sixteen-bit floats only what needs no rounding.
   constexpr bool chooses = std::is_same_v<Op, minimum_op> || std::is_same_v<Op, maximum_op>;
   if constexpr (Row::width != 0 && (chooses || !is_half<typename Row::value_type>)) {

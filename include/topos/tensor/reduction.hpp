@@ -186,7 +186,8 @@ template <std::size_t Rank>
 
 template <std::size_t Rank, class Op, class Finish, expression E>
 [[nodiscard]] auto make_reduction(const E& e, const axis_set<E::rank>& set, const Op& op,
-                                  const Finish& finish, typename E::value_type neutral,
+                                  const Finish& finish,
+                                  const combined_t<Op, typename E::value_type>& neutral,
                                   std::source_location where) {
   using how = fold<typename E::value_type, Op, Finish>;
   return reduction<E, Rank, how>(e, set, how{op, finish, neutral}, where);

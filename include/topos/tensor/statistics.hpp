@@ -3,6 +3,7 @@
 
 /// Variance, norms and scalar products.
 
+#include <Kokkos_NumericTraits.hpp>
 #include <topos/expr/math.hpp>
 #include <topos/expr/where.hpp>
 #include <topos/tensor/reduction.hpp>
@@ -37,83 +38,248 @@ struct square_of_modulus_op {
   }
 };
 
-/// The root of the quotient by a number: both are rounded exactly, so that lanes have the bits of
-/// one number.
-template <class To>
-struct root_mean_finish {
-  double count;
+/// The squares of what elements differ from their mean by. What they differ from a centre by that
+/// is the mean but for its rounding is summed up with its squares, which corrects both: Chan, Golub
+/// and LeVeque, "Algorithms for computing the sample variance", Am. Stat. 37 (1983) 242, as are
+/// parts joined. Kept are the mean less the centre, and the sum of squares about the mean.
+struct squares_about_mean {
+  using first_op = add_op;
+  static constexpr std::size_t terms = 2;
+
   template <class T>
-  KOKKOS_FUNCTION To operator()(const T& total) const {
-    return convert_op<To>{}(Kokkos::sqrt(total / static_cast<T>(count)));
+  static KOKKOS_FUNCTION T centre(const T& total, index_t count) {
+    return total / static_cast<real_t<T>>(count);
+  }
+
+  template <class T>
+  static KOKKOS_FUNCTION joint_values<T, 2> terms_of(const T& x, const T& centre) {
+    const T apart = x - centre;
+    return {{apart, square(apart)}};
   }
   template <floating_lanes B>
-  B lanes(const B& total) const {
-    static_assert(std::same_as<lane::value_t<B>, To>);
-    return lane::sqrt(B(total / lane::splat(static_cast<To>(count))));
+  static joint_values<B, 2> terms_of(const B& x, const B& centre) {
+    const B apart = x - centre;
+    return {{apart, square(apart)}};
+  }
+
+  // The difference of sums may be less than 0 by their rounding.
+  template <class T>
+  static KOKKOS_FUNCTION sums_about<T, 2> settle(const T& centre, const joint_values<T, 2>& sums,
+                                                 index_t count) {
+    using real = real_t<T>;
+    const real share = real(1) / static_cast<real>(count);
+    const T squares = sums.of[1] - square(sums.of[0]) * share;
+    return {centre, {sums.of[0] * share, T(maximum_op{}(real_op{}(squares), real(0)))}};
+  }
+  template <floating_lanes B>
+  static sums_about<B, 2> settle(const B& centre, const joint_values<B, 2>& sums, index_t count) {
+    using real = lane::value_t<B>;
+    const B share = lane::splat(real(1) / static_cast<real>(count));
+    const B squares = sums.of[1] - B(square(sums.of[0]) * share);
+    return {centre, {sums.of[0] * share, maximum_op{}.lanes(squares, lane::splat(real(0)))}};
+  }
+
+  /// Of the second part in all elements, and of the square of what the parts are apart.
+  struct weights {
+    double share;
+    double between;
+  };
+  static KOKKOS_FUNCTION weights weigh(index_t a, index_t b) {
+    const double share = static_cast<double>(b) / static_cast<double>(a + b);
+    return {share, share * static_cast<double>(a)};
+  }
+  template <class T>
+  static KOKKOS_FUNCTION sums_about<T, 2> join(const sums_about<T, 2>& a, const sums_about<T, 2>& b,
+                                               const weights& w) {
+    using real = real_t<T>;
+    const T apart = (b.centre - a.centre) + (b.sums[0] - a.sums[0]);
+    const T between = square(apart) * static_cast<real>(w.between);
+    return {a.centre,
+            {a.sums[0] + apart * static_cast<real>(w.share), a.sums[1] + b.sums[1] + between}};
+  }
+  template <floating_lanes B>
+  static sums_about<B, 2> join(const sums_about<B, 2>& a, const sums_about<B, 2>& b,
+                               const weights& w) {
+    using real = lane::value_t<B>;
+    const B apart = B(b.centre - a.centre) + B(b.sums[0] - a.sums[0]);
+    const B between = square(apart) * lane::splat(static_cast<real>(w.between));
+    return {a.centre,
+            {a.sums[0] + B(apart * lane::splat(static_cast<real>(w.share))),
+             B(a.sums[1] + b.sums[1]) + between}};
+  }
+
+ private:
+  // Of the absolute value, as a number of the same type.
+  template <class T>
+  static KOKKOS_FUNCTION T square(const T& x) {
+    return T(square_of_modulus_op{}(x));
+  }
+  template <floating_lanes B>
+  static B square(const B& x) {
+    return square_of_modulus_op{}.lanes(x);
   }
 };
 
-/// Axes of an intermediate result that stands beside the N axes of what is reduced: none where the
-/// result has none, which is one number then.
-template <std::size_t Rank, std::size_t N>
-inline constexpr std::size_t rank_beside = Rank == 0 ? 0 : N;
+/// The quotient by a number, and its root: exactly rounded, so that lanes have the bits of one
+/// number.
+template <class To>
+struct mean_of_squares {
+  double count;
+  template <class T>
+  KOKKOS_FUNCTION To operator()(const sums_about<T, 2>& s) const {
+    return convert_op<To>{}(real_op{}(s.sums[1]) / static_cast<real_t<T>>(count));
+  }
+  template <floating_lanes B>
+  B lanes(const sums_about<B, 2>& s) const {
+    return s.sums[1] / lane::splat(static_cast<lane::value_t<B>>(count));
+  }
+};
+template <class To>
+struct root_mean_of_squares {
+  double count;
+  template <class T>
+  KOKKOS_FUNCTION To operator()(const sums_about<T, 2>& s) const {
+    return convert_op<To>{}(Kokkos::sqrt(real_op{}(s.sums[1]) / static_cast<real_t<T>>(count)));
+  }
+  template <floating_lanes B>
+  B lanes(const sums_about<B, 2>& s) const {
+    return lane::sqrt(B(s.sums[1] / lane::splat(static_cast<lane::value_t<B>>(count))));
+  }
+};
+
+/// A reduction of elements about their centre.
+template <std::size_t Rank, centring Op, class Finish, expression E>
+[[nodiscard]] auto make_centred(const E& e, const axis_set<E::rank>& set, const Finish& finish,
+                                std::source_location where) {
+  return make_reduction<Rank>(e, set, Op{}, finish, combined_t<Op, typename E::value_type>{},
+                              where);
+}
 
 /// The real floating-point type of a measure of elements.
 template <class T>
 using measure_t = real_t<floating_t<T>>;
 
-// The squares of what elements differ from their mean by, reduced: two passes, without
-// cancellation.
 template <std::size_t Rank, template <class> class Finish, operand X, std::size_t N>
 [[nodiscard]] auto spread_over(const X& x, const axis_set<N>& set, ddof less,
                                std::source_location where) {
-  using to = measure_t<value_of_t<X>>;
-  using wide = wide_t<floating_t<value_of_t<X>>>;
-  const auto e = convert<wide>(as_node(x));
+  using finish = Finish<measure_t<value_of_t<X>>>;
+  const auto e = convert<wide_t<floating_t<value_of_t<X>>>>(as_node(x));
   const auto count = static_cast<double>(count_reduced(shape<N>(e.shape()), set)) - less.value;
-  const auto mean = mean_over<rank_beside<Rank, N>>(e, set, where);
-  const auto squares = make_node("", {}, square_of_modulus_op{}, e - mean);
-  return make_reduction<Rank>(squares, set, add_op{}, Finish<to>{count > 0 ? count : 0},
-                              real_t<wide>(0), where);
+  return make_centred<Rank, squares_about_mean>(e, set, finish{count > 0 ? count : 0}, where);
 }
 
 template <std::size_t Rank, operand X, std::size_t N>
 [[nodiscard]] auto var_over(const X& x, const axis_set<N>& set, ddof less,
                             std::source_location where) {
-  return spread_over<Rank, mean_finish>(x, set, less, where);
+  return spread_over<Rank, mean_of_squares>(x, set, less, where);
 }
 template <std::size_t Rank, operand X, std::size_t N>
 [[nodiscard]] auto std_over(const X& x, const axis_set<N>& set, ddof less,
                             std::source_location where) {
-  return spread_over<Rank, root_mean_finish>(x, set, less, where);
+  return spread_over<Rank, root_mean_of_squares>(x, set, less, where);
 }
+
+/// The root of a sum, exactly rounded.
+template <class To>
+struct root_finish {
+  template <class T>
+  KOKKOS_FUNCTION To operator()(const T& total) const {
+    return convert_op<To>{}(Kokkos::sqrt(total));
+  }
+  template <floating_lanes B>
+  B lanes(const B& total) const {
+    static_assert(std::same_as<lane::value_t<B>, To>);
+    return lane::sqrt(total);
+  }
+};
 
 template <std::size_t Rank, operand X, std::size_t N>
 [[nodiscard]] auto norm_over(const X& x, const axis_set<N>& set, std::source_location where) {
   using T = floating_t<value_of_t<X>>;
   const auto squares = make_node("", {}, square_of_modulus_op{}, convert<wide_t<T>>(as_node(x)));
-  return make_reduction<Rank>(squares, set, add_op{}, root_mean_finish<real_t<T>>{1},
+  return make_reduction<Rank>(squares, set, add_op{}, root_finish<real_t<T>>{},
                               real_t<wide_t<T>>(0), where);
 }
 
-// The largest elements, where they are finite: what exponentials are taken relative to.
-template <std::size_t Rank, expression E, std::size_t N>
-[[nodiscard]] tensor<typename E::value_type, Rank> exponents(const E& e, const axis_set<N>& set,
-                                                             std::source_location where) {
-  using T = typename E::value_type;
-  const tensor<T, Rank> most = extremum_over<Rank, maximum_op>("logsumexp", e, set, where);
-  return topos::where(isfinite(most), most, T(0));
-}
+/// Exponentials beside that of the largest element, summed up without overflow.
+struct exponentials_below_largest {
+  using first_op = maximum_op;
+  static constexpr std::size_t terms = 1;
+
+  /// Finite: what is infinite is so beside it too.
+  template <class T>
+  static KOKKOS_FUNCTION T centre(const T& largest, index_t /*count*/) {
+    constexpr T most = Kokkos::Experimental::finite_max_v<T>;
+    return largest > most ? most : largest < -most ? -most : largest;
+  }
+  template <class T>
+  static KOKKOS_FUNCTION joint_values<T, 1> terms_of(const T& x, const T& centre) {
+    return {{exp_op{}(T(x - centre))}};
+  }
+  template <floating_lanes B>
+  [[gnu::always_inline]] static joint_values<B, 1> terms_of(const B& x, const B& centre) {
+    return {{exponential(B(x - centre))}};
+  }
+  template <class T>
+  static KOKKOS_FUNCTION sums_about<T, 1> settle(const T& centre, const joint_values<T, 1>& sums,
+                                                 index_t /*count*/) {
+    return {centre, {sums.of[0]}};
+  }
+  template <floating_lanes B>
+  static sums_about<B, 1> settle(const B& centre, const joint_values<B, 1>& sums,
+                                 index_t /*count*/) {
+    return {centre, {sums.of[0]}};
+  }
+
+  // The exponential of the larger centre beside itself is 1.
+  struct weights {};
+  static KOKKOS_FUNCTION weights weigh(index_t /*a*/, index_t /*b*/) { return {}; }
+  template <class T>
+  static KOKKOS_FUNCTION sums_about<T, 1> join(const sums_about<T, 1>& a, const sums_about<T, 1>& b,
+                                               weights /*w*/) {
+    if (a.centre < b.centre)
+      return {b.centre, {a.sums[0] * exp_op{}(T(a.centre - b.centre)) + b.sums[0]}};
+    return {a.centre, {a.sums[0] + b.sums[0] * exp_op{}(T(b.centre - a.centre))}};
+  }
+  template <floating_lanes B>
+  static sums_about<B, 1> join(const sums_about<B, 1>& a, const sums_about<B, 1>& b,
+                               weights /*w*/) {
+    const B& x = a.sums[0];
+    const B& y = b.sums[0];
+    const B largest = maximum_op{}.lanes(a.centre, b.centre);
+    const B less = exponential(B(lane::min(a.centre, b.centre) - largest));
+    return {largest, {lane::select(a.centre < b.centre, B(x * less + y), B(x + y * less))}};
+  }
+
+ private:
+  template <class B>
+  [[gnu::always_inline]] static B exponential(const B& x) {
+    if constexpr (has_lanes<exp_op, B>)
+      return exp_op{}.lanes(x);
+    else
+      return lane::each(exp_op{}, x);
+  }
+};
+
+/// The logarithm of a sum of exponentials.
+template <class To>
+struct log_of_exponentials {
+  template <class T>
+  KOKKOS_FUNCTION To operator()(const sums_about<T, 1>& s) const {
+    return convert_op<To>{}(log_op{}(s.sums[0]) + s.centre);
+  }
+  template <floating_lanes B>
+    requires has_lanes<log_op, B> B lanes(const sums_about<B, 1>& s)
+  const { return log_op{}.lanes(s.sums[0]) + s.centre; }
+};
 
 template <std::size_t Rank, operand X, std::size_t N>
 [[nodiscard]] auto logsumexp_over(const X& x, const axis_set<N>& set, std::source_location where) {
   using T = floating_t<value_of_t<X>>;
   static_assert(!is_complex<T>, "topos: complex numbers have no order");
   const auto e = convert<wide_t<T>>(as_node(x));
-  const auto most = exponents<rank_beside<Rank, N>>(e, set, where);
-  const auto sums = make_reduction<Rank>(exp(e - most), set, add_op{}, convert_op<wide_t<T>>{},
-                                         wide_t<T>(0), where);
-  return convert<T>(log(sums) + most.reshape(sums.shape()));
+  require_elements("logsumexp", shape<N>(e.shape()), set, where);
+  return make_centred<Rank, exponentials_below_largest>(e, set, log_of_exponentials<T>{}, where);
 }
 
 }  // namespace detail
@@ -160,8 +326,7 @@ template <std::size_t Rank, operand X, std::size_t N>
   }
 
 /// The variance: the mean square of what elements differ from their mean by. `var(x, 0, ddof{1})`
-/// is that of a sample. The mean is enqueued at once. Of integers as float; of complex numbers
-/// real.
+/// is that of a sample. Of integers as float; of complex numbers real.
 TOPOS_SPREAD(var)
 
 /// The standard deviation: the square root of the variance.
@@ -173,8 +338,7 @@ TOPOS_SPREAD(std)
 /// infinity `max(abs(x))`, with the same arguments.
 TOPOS_REDUCTION(norm)
 
-/// log(sum(exp(x))), without overflow: an expression, whose sum is enqueued at once. Throws
-/// `invalid_argument` for none.
+/// log(sum(exp(x))), without overflow. Throws `invalid_argument` for none.
 TOPOS_REDUCTION(logsumexp)
 
 #undef TOPOS_REDUCTION

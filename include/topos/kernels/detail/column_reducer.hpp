@@ -28,7 +28,8 @@ namespace host_rows {
 template <class Op, class Row, class T>
 constexpr bool adds_column_lanes() {
   if constexpr (Row::width != 0 && lane::element<T>) {
-    return std::is_same_v<lanes_t<Row>, lane::of<T>> && has_lanes<Op, lanes_t<Row>, lanes_t<Row>>;
+    return std::is_same_v<lanes_t<Row>, lane::of<T>> &&
+           has_lanes<on_elements_t<Op>, lanes_t<Row>, lanes_t<Row>>;
   } else {
     return false;
   }
@@ -60,16 +61,18 @@ class column_reducer {
  public:
   column_reducer(const Op& op, const Rows& rows, T* to) : op_(op), rows_(rows), to_(to) {}
 
-  /// to[k] = column c + k of `count` rows, r, r + step, ...
-  void run(index_t r, index_t step, index_t count, index_t c, index_t past) const {
+  /// to[k] = column c + k of `count` rows, r, r + step, ...; of those and to[k], where more are
+  /// added.
+  void run(index_t r, index_t step, index_t count, index_t c, index_t past,
+           bool more = false) const {
     const row_type row = rows_.row(r);
     constexpr bool by_lanes = adds_column_lanes<Op, row_type, T>();
     // Four rows at a time: what is combined so far is read and written less often.
     const auto run_all = [&](const auto& how) {
       index_t i = 0;
       for (; i + 4 <= count; i += 4, r += 4 * step)
-        add_rows<0, 1, 2, 3>(how, i == 0, c, past, r, step);
-      for (; i < count; ++i, r += step) add_rows<0>(how, i == 0, c, past, r, step);
+        add_rows<0, 1, 2, 3>(how, i == 0 && !more, c, past, r, step);
+      for (; i < count; ++i, r += step) add_rows<0>(how, i == 0 && !more, c, past, r, step);
     };
     if constexpr (by_lanes && may_have_common_parts<row_type>) {
       if (have_common_parts(past - c, row)) return run_all(written_rows{});
@@ -159,10 +162,14 @@ class column_reducer {
   template <class Row>
   void add_values(T* to, bool first, index_t c, index_t past, const Row& row) const {
     if (first) return assign(to, 1, row, c, past);
+    if constexpr (std::is_same_v<Row, memory_row<T>>)
+      return combine(to, row.elements.data + row.base + c, past - c);
     T values[columns_of_piece];
     assign(values, 1, row, c, past);
+    combine(to, values, past - c);
+  }
+  void combine(T* to, const T* values, index_t count) const {
     const Op op = op_;
-    const index_t count = past - c;
     TOPOS_INDEPENDENT_STEPS
     for (index_t k = 0; k < count; ++k) to[k] = op(to[k], values[k]);
   }

@@ -5,27 +5,23 @@
 
 #include <algorithm>
 #include <concepts>
-#include <topos/kernels/detail/column_reducer.hpp>
+#include <topos/kernels/detail/centred_teams.hpp>
+#include <topos/kernels/detail/host_outputs.hpp>
 #include <topos/kernels/detail/joint_reduction.hpp>
-#include <topos/kernels/detail/narrow_reducer.hpp>
 #include <topos/kernels/detail/paired_runs.hpp>
 #include <topos/kernels/detail/reduction_pieces.hpp>
-#include <topos/kernels/detail/rows_together.hpp>
-#include <topos/kernels/detail/turned_rows.hpp>
 #include <topos/kernels/map.hpp>
 #include <utility>
 
 namespace topos::detail {
 
-/// Whether results are finished by lanes, where they lie: what has none is best left to compilers.
-template <class Finish, class T, class Row = operation_row<Finish, memory_row<T>>>
-inline constexpr bool finishes_lanes = Row::width > 1 && std::same_as<typename Row::value_type, T>;
-
 /// The kernel of a reduction: item i is a piece of one output, or several outputs.
 template <class Target, class Op, class Finish, class Rows>
 struct reduction_kernel : reduction_pieces {
   using row_type = decltype(std::declval<const Rows&>().row(0));
-  using value_type = typename row_type::value_type;
+  using element_type = typename row_type::value_type;
+  using value_type = combined_t<Op, element_type>;
+  using result_type = std::decay_t<decltype(std::declval<const Finish&>()(value_type{}))>;
   static constexpr bool is_quick = row_type::is_quick;
   /// Whether short rows take longer to compute than to be written down: so, each is a part of one
   /// long row, of which no lanes are computed in vain. Their order, and the bits, are the same.
@@ -60,15 +56,10 @@ struct reduction_kernel : reduction_pieces {
   void cut(bool crossing, bool on_device, int threads) {
     const index_t most = on_device ? device_piece() : map_chunk;
     if (on_device) least_together = backend::most_warps;
-    if (!by_rows) {
-      // Of few columns more rows, on the host.
-      const bool narrow = threads > 0 && columns < host_rows::narrow_columns;
-      cut_into(narrow ? std::max(rows_of_piece, map_chunk / std::max<index_t>(columns, 1))
-                      : rows_of_piece,
-               on_device ? device_columns : columns_of_piece);
-      const index_t most_columns = host_rows::most_columns<Op, Rows, value_type>();
-      while (threads > 0 && piece_columns < most_columns && count_down() >= 12 * threads)
-        cut_into(piece_rows, piece_columns * 2);
+    if (!by_rows && threads > 0) {
+      cut_down(threads);
+    } else if (!by_rows) {
+      cut_into(rows_of_piece, on_device ? device_columns : columns_of_piece);
     } else if (crossing && reduced > 1) {
       cut_into(64, 64);
     } else {
@@ -124,7 +115,8 @@ struct reduction_kernel : reduction_pieces {
   /// Whether other kernels reduce the same elements in the same order, and it gains to do all at
   /// once.
   template <class... OtherTarget, class... OtherOp, class... OtherFinish>
-    requires((host_rows::same_order<Op, OtherOp, Rows>() && ...) && std::equality_comparable<Rows>)
+    requires(!centring<Op> && !(centring<OtherOp> || ...) &&
+             (host_rows::same_order<Op, OtherOp, Rows>() && ...) && std::equality_comparable<Rows>)
   [[nodiscard]] bool shares(
       const reduction_kernel<OtherTarget, OtherOp, OtherFinish, Rows>&... others) const {
     return by_rows && !short_on_host.any() && (reduces_as(others) && ...);
@@ -181,9 +173,10 @@ struct reduction_kernel : reduction_pieces {
     return by_rows && !short_on_host.any() ? together() : 0;
   }
   /// On the host: combines the elements of a block.
-  void take_block(const block& at, const value_type* values) const {
-    const value_type value = host_rows::combine_rows(
-        op, partial_rows<value_type>{values, at.width()}, 0, at.of.past_r - at.of.r, 0, at.width());
+  void take_block(const block& at, const element_type* values) const {
+    const value_type value =
+        host_rows::combine_rows(op, partial_rows<element_type>{values, at.width()}, 0,
+                                at.of.past_r - at.of.r, 0, at.width());
     if (whole)
       write(at.output, value);
     else
@@ -195,10 +188,33 @@ struct reduction_kernel : reduction_pieces {
 
   /// Writes what output o is combined to.
   KOKKOS_FUNCTION void write(index_t o, const value_type& value) const {
-    target.elements.data[target.start(o * target_rows)] = finish(value);
+    *place_of(o) = finish(value);
+  }
+  /// Where that is.
+  [[nodiscard]] KOKKOS_FUNCTION auto* place_of(index_t o) const {
+    return target.elements.data + target.start(o * target_rows);
+  }
+  /// On the host: what piece p of an output is combined to.
+  [[nodiscard]] value_type combined(index_t output, index_t p) const {
+    return combined_by(op, rows, output, p);
   }
 
  private:
+  void cut_down(int threads) {
+    using namespace host_rows;
+    if (inner == 1 && are_narrow<Op, Rows>(reduced, columns))
+      return cut_into(rows_of_narrow_piece<element_type>(columns), columns);
+    index_t most_wide = most_columns<Op, Rows, value_type>();
+    if constexpr (centring<Op>) {
+      cut_into(rows_of_centred_piece, least_centred_columns);
+      most_wide = centred_columns<element_type>;
+    } else {
+      cut_into(rows_of_piece, columns_of_piece);
+    }
+    while (piece_columns < most_wide && count_down() >= 12 * threads)
+      cut_into(piece_rows, piece_columns * 2);
+  }
+
   template <class Other>
   [[nodiscard]] bool reduces_as(const Other& other) const {
     const reduction_pieces& own = *this;
@@ -220,16 +236,7 @@ struct reduction_kernel : reduction_pieces {
   template <class Team>
   KOKKOS_FUNCTION void whole_outputs(const Team& team, index_t first, index_t last) const {
     if constexpr (Team::on_host) {
-      if (short_on_host.any()) {
-        turned_outputs(first, last);
-      } else if (writes_down && written_on_host.any()) {
-        written_outputs(first, last);
-      } else if (reduced == 1) {
-        host_rows::reduce_each(op, rows, first, last, columns,
-                               [this](index_t o, value_type value) { write(o, value); });
-      } else {
-        for (; first < last; ++first) write(first, piece(team, first, 0));
-      }
+      host_rows::combine_outputs(*this, first, last);
     } else if (reduced == 1 && columns >= device_rows::for_one_warp && last - first > 1) {
       for (index_t o = first + team.warp(); o < last; o += team.warps()) {
         const value_type value = device_rows::combine_row_by_warp(team, op, rows.row(o), columns);
@@ -253,46 +260,13 @@ struct reduction_kernel : reduction_pieces {
     }
   }
 
-  // Of short rows on the host, by columns.
-  void turned_outputs(index_t first, index_t last) const {
-    short_on_host.for_each_block(first, last, [this](flat_block& block) {
-      const host_rows::turned_rows<value_type> turned(rows, block);
-      value_type values[most_short_rows + most_lanes];
-      host_rows::column_reducer(op, turned, values).run(0, 1, columns, 0, block.rows);
-      if constexpr (finishes_lanes<Finish, value_type>) {
-        finish_lanes(values, block.rows, values, 1);
-        host_rows::put_outputs(target, block, [&](index_t r) { return values[r]; });
-      } else {
-        host_rows::put_outputs(target, block, [&](index_t r) { return finish(values[r]); });
-      }
-    });
-  }
-
-  // Finishes values that lie side by side.
-  template <class To>
-  void finish_lanes(const value_type* values, index_t count, To* to, index_t step) const {
-    host_rows::assign(to, step, make_row(finish, memory_row<value_type>{{values}}), 0, count);
-  }
-
-  void written_outputs(index_t first, index_t last) const {
-    if constexpr (writes_down) {
-      written_on_host.for_each(rows, first, last, [this](const auto& row, flat_block& block) {
-        auto* const values = block.take<value_type>();
-        host_rows::assign(values, 1, row, 0, block.size());
-        host_rows::reduce_each(op, partial_rows<value_type>{values, columns}, 0, block.rows,
-                               columns,
-                               [&](index_t r, value_type value) { write(block.first + r, value); });
-      });
-    }
-  }
-
   TOPOS_HOST_BRANCH
   template <class Team>
   KOKKOS_FUNCTION value_type piece(const Team& team, index_t output, index_t p) const {
     if constexpr (Team::on_host) {
-      return combined(op, rows, output, p);
+      return combined(output, p);
     } else {
-      return combined_by_team(team, op, output, p, [](const value_type& value) { return value; });
+      return combined_by_team(team, op, output, p, [](const element_type& value) { return value; });
     }
   }
 
@@ -304,7 +278,7 @@ struct reduction_kernel : reduction_pieces {
     constexpr std::size_t count = 1 + sizeof...(others);
     const auto ops = joint_op(op, others.op...);
     if constexpr (Team::on_host) {
-      return combined(ops, joint_rows<Rows, count>{rows}, output, p);
+      return combined_by(ops, joint_rows<Rows, count>{rows}, output, p);
     } else {
       return combined_by_team(team, ops, output, p, spread_out<count>{});
     }
@@ -315,11 +289,11 @@ struct reduction_kernel : reduction_pieces {
   KOKKOS_FUNCTION auto combined_by_team(const Team& team, const With& with, index_t output,
                                         index_t p, const Make& make) const {
     const range of = piece_of(p);
-    std::decay_t<decltype(make(value_type{}))> result;
+    combined_t<With, std::decay_t<decltype(make(element_type{}))>> result;
     if (of.past_r - of.r == 1) {
       result = device_rows::combine_row(
           team, with, rows.row(output * reduced + of.r), of.c, of.past_c - of.c,
-          [&](const value_type& value, index_t) { return make(value); });
+          [&](const element_type& value, index_t) { return make(value); });
     } else {
       const piece_values values = values_of(output, p);
       result = device_rows::combine<is_quick>(team, with, values.all.size,
@@ -335,7 +309,7 @@ struct reduction_kernel : reduction_pieces {
     index_t first;  // row of the output
     places all;
 
-    KOKKOS_FUNCTION value_type operator()(index_t i) const {
+    KOKKOS_FUNCTION element_type operator()(index_t i) const {
       const auto at = all(i);
       return rows.row(first + at.r)[at.c];
     }
@@ -346,7 +320,7 @@ struct reduction_kernel : reduction_pieces {
 
   // Piece p of an output on the host, by an operation and of rows that stand for this kernel's.
   template <class With, class From>
-  auto combined(const With& with, const From& from, index_t output, index_t p) const {
+  auto combined_by(const With& with, const From& from, index_t output, index_t p) const {
     const range of = piece_of(p);
     const index_t first = output * reduced;
     return host_rows::combine_rows(with, from, first + of.r, first + of.past_r, of.c, of.past_c);
@@ -362,23 +336,11 @@ struct reduction_kernel : reduction_pieces {
     auto* to = target.elements.data + (whole ? target.start(at.group * target_rows + at.t) : 0);
     value_type* partial = partials + (whole ? 0 : at.first);
     if constexpr (Team::on_host) {
-      value_type values[host_rows::most_columns<Op, Rows, value_type>() + most_lanes];
-      using narrow = host_rows::narrow_reducer<Op, Rows, value_type>;
-      if (inner == 1 && narrow::takes(count, columns))
-        narrow(op, rows, short_on_host, columns).run(r, count, values);
-      else
-        host_rows::column_reducer(op, rows, values).run(r, inner, count, of.c, of.past_c);
-      if (whole) {
-        if constexpr (finishes_lanes<Finish, value_type>)
-          return finish_lanes(values, of.past_c - of.c, to + of.c * target.step, target.step);
-        for (index_t j = of.c; j < of.past_c; ++j) to[j * target.step] = finish(values[j - of.c]);
-      } else {
-        std::copy_n(values, of.past_c - of.c, partial + of.c);
-      }
+      host_rows::combine_down(*this, r, count, of, to, partial);
     } else {
       for (index_t j = of.c + team.rank(); j < of.past_c; j += team.threads()) {
         const value_type value = device_rows::combine_alone(
-            op, count, [&](index_t n) { return value_type(rows.row(r + n * inner)[j]); });
+            op, count, [&](index_t n) { return element_type(rows.row(r + n * inner)[j]); });
         if (whole) {
           to[j * target.step] = finish(value);
         } else {

@@ -63,7 +63,8 @@ class block_taker {
   void take(const reduction_pieces::block& at) const { kernel.take_block(at, values_); }
 
  private:
-  alignas(flat_block::alignment) typename Kernel::value_type values_[map_chunk];
+  alignas(flat_block::alignment)
+      typename row_of<decltype(Kernel::rows)>::value_type values_[map_chunk];
 };
 template <class Target, class Rows>
 class block_taker<map_kernel<Target, Rows>> {

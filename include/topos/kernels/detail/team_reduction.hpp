@@ -152,18 +152,24 @@ KOKKOS_FUNCTION auto combine_row(const Team& team, const Op& op, const Row& row,
 }
 
 /// The same by one warp, which does in turn what the warps of a team do; lane 0 gets the result.
-template <class Team, class Op, class Row>
-KOKKOS_FUNCTION auto combine_row_by_warp(const Team& team, const Op& op, const Row& row,
-                                         index_t n) {
-  using T = typename Row::value_type;
+template <class Team, class Op, class Row, class Make>
+KOKKOS_FUNCTION auto combine_row_by_warp(const Team& team, const Op& op, const Row& row, index_t n,
+                                         const Make& make) {
+  using T = std::decay_t<decltype(make(row[n], n))>;
   T result{};
   for (int warp = 0; warp < team.warps(); ++warp) {
-    const T mine = part_of_row(warp * Team::lanes + team.lane(), team.threads(), op, row, 0, n,
-                               [](const T& value, index_t) { return value; });
+    const T mine =
+        part_of_row(warp * Team::lanes + team.lane(), team.threads(), op, row, 0, n, make);
     const T of_warp = team.combine_lanes(mine, Team::lanes, op);
     result = warp == 0 ? of_warp : static_cast<T>(op(result, of_warp));
   }
   return result;
+}
+template <class Team, class Op, class Row>
+KOKKOS_FUNCTION auto combine_row_by_warp(const Team& team, const Op& op, const Row& row,
+                                         index_t n) {
+  using T = typename Row::value_type;
+  return combine_row_by_warp(team, op, row, n, [](const T& value, index_t) { return value; });
 }
 
 }  // namespace topos::detail::device_rows
