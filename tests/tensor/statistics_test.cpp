@@ -95,6 +95,16 @@ TEST(statistics, do_not_cancel_where_pieces_are_joined) {
   });
 }
 
+TEST(statistics, of_a_view_are_those_of_its_copy) {
+  // The first rows of it and the last lie as if all did one after another.
+  const tensor<float, 1> numbers = eval(sin(topos::arange<float>(40, topos::cpu())));
+  const auto x = slice(numbers.reshape(shape<4>{2, 5, 2, 2}), {}, {2, {}, -2});
+  const tensor<float, 1> of_view = var(x, {0, 1, 2});
+  const tensor<float, 1> of_copy = var(x + 0, {0, 1, 2});
+  ASSERT_EQ(x.shape(), (shape<4>{2, 2, 2, 2}));
+  for (std::size_t i = 0; i < 2; ++i) EXPECT_FLOAT_EQ(of_view.host()[i], of_copy.host()[i]) << i;
+}
+
 TEST(statistics, compute_what_they_reduce_once) {
   const tensor<float, 1> x = topos::arange<float>(60000, topos::cpu());
   const auto calls_of = [&](const auto& reduce, const auto& of) {

@@ -116,6 +116,16 @@ struct strided_rows {
     }
   }
 
+  /// Whether that is one run.
+  [[nodiscard]] bool is_one_run(index_t first, index_t count) const {
+    if constexpr (most > 1) {
+      const int inner = leading - 1;
+      return inner < 1 || first % extents[inner] + count <= extents[inner];
+    } else {
+      return true;
+    }
+  }
+
   friend bool operator==(const strided_rows&, const strided_rows&) = default;
 
  private:

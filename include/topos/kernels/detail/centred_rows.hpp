@@ -22,15 +22,6 @@ template <class T>
 inline constexpr index_t centred_columns = 8192 / sizeof(T);
 inline constexpr index_t least_centred_columns = 256;
 
-/// Whether rows r, r + step, ... are in memory, all as far apart.
-template <class T, class Rows>
-[[nodiscard]] bool lie_evenly(const Rows& rows, index_t r, index_t step, index_t count) {
-  const T* const first = memory_of<T>(rows.row(r));
-  if (first == nullptr || count < 3) return first != nullptr;
-  const T* const last = memory_of<T>(rows.row(r + (count - 1) * step));
-  return last - first == (count - 1) * (memory_of<T>(rows.row(r + step)) - first);
-}
-
 /// The terms of a row in memory.
 template <class Op, class T>
 struct terms_row {
@@ -221,29 +212,30 @@ void sum_terms(const Op& /*op*/, const T* values, index_t pitch, index_t count, 
   }
 }
 
-/// Columns [c, past) of `count` rows in memory, r, r + step, ..., into outputs from `at` on.
+/// Columns [c, past) of `count` rows from r on, which lie evenly in memory, into outputs from `at`
+/// on.
 template <centring Op, class Rows, class Outputs>
-void centre_block(const Op& op, const Rows& rows, index_t r, index_t step, index_t count, index_t c,
-                  index_t past, Outputs& to, index_t at) {
+void centre_block(const Op& op, const Rows& rows, index_t r, index_t count, index_t c, index_t past,
+                  Outputs& to, index_t at) {
   using T = typename row_of<Rows>::value_type;
   const typename Op::first_op first;
-  column_reducer(first, rows, to.centres + at).run(r, step, count, c, past);
+  column_reducer(first, rows, to.centres + at).run(r, 1, count, c, past);
   for (index_t k = at; k < at + past - c; ++k) to.centres[k] = Op::centre(to.centres[k], count);
   const T* const values = memory_of<T>(rows.row(r));
-  const index_t pitch = count > 1 ? memory_of<T>(rows.row(r + step)) - values : 0;
+  const index_t pitch = count > 1 ? memory_of<T>(rows.row(r + 1)) - values : 0;
   sum_terms(op, values + c, pitch, count, past - c, to, at);
 }
 
-/// The same of any number of rows, by blocks that stay in a cache; what does not lie in memory is
-/// written down, some columns at a time.
+/// Columns [c, past) of `count` rows, r, r + step, ..., by blocks that stay in a cache: what does
+/// not lie evenly in memory is written down, some columns at a time.
 template <centring Op, class Rows, class Outputs>
 void centre_columns(const Op& op, const Rows& rows, index_t r, index_t step, index_t count,
                     index_t c, index_t past, Outputs& made) {
   using T = typename row_of<Rows>::value_type;
   const auto centre = [&](index_t i, index_t n, Outputs& to) {
     const index_t first = r + i * step;
-    if (lie_evenly<T>(rows, first, step, n))
-      return centre_block(op, rows, first, step, n, c, past, to, 0);
+    if (step == 1 && lie_evenly<T>(rows, first, n))
+      return centre_block(op, rows, first, n, c, past, to, 0);
     constexpr index_t room = bytes_of_piece / sizeof(T);
     alignas(flat_block::alignment) T values[room];
     const index_t some = room / n / most_lanes * most_lanes;
@@ -251,7 +243,7 @@ void centre_columns(const Op& op, const Rows& rows, index_t r, index_t step, ind
       const index_t columns = std::min(some, past - j);
       for (index_t k = 0; k < n; ++k)
         assign(values + k * columns, 1, rows.row(first + k * step), j, j + columns);
-      centre_block(op, partial_rows<T>{values, columns}, 0, 1, n, 0, columns, to, j - c);
+      centre_block(op, partial_rows<T>{values, columns}, 0, n, 0, columns, to, j - c);
     }
   };
   centre(0, std::min(rows_of_block, count), made);
@@ -292,7 +284,7 @@ void centre_outputs(const Kernel& kernel, index_t first, index_t last) {
     kernel.short_on_host.for_each_block(first, last, [&](flat_block& block) {
       const turned_rows<T> turned(kernel.rows, block);
       outputs_of<Kernel, most_short_rows> made;
-      centre_block(kernel.op, turned, 0, 1, columns, 0, block.rows, made, 0);
+      centre_block(kernel.op, turned, 0, columns, 0, block.rows, made, 0);
       typename Kernel::result_type results[most_short_rows];
       made.finish(results, 1, block.rows, kernel.finish);
       put_outputs(kernel.target, block, [&](index_t r) { return results[r]; });

@@ -64,13 +64,21 @@ template <class T, class Row>
   return nullptr;
 }
 
+/// Whether `count` rows from r on lie in memory, all as far from the next.
+template <class T, class Rows>
+[[nodiscard]] bool lie_evenly(const Rows& rows, index_t r, index_t count) {
+  if constexpr (requires { rows.is_one_run(r, count); })
+    return rows.is_one_run(r, count) && memory_of<T>(rows.row(r)) != nullptr;
+  else
+    return false;
+}
+
 // Rows r to r + count, if they lie one after another.
 template <class T, class Rows>
 [[nodiscard]] const T* memory_of_all(const Rows& rows, index_t r, index_t count, index_t columns) {
+  if (!lie_evenly<T>(rows, r, count)) return nullptr;
   const T* const at = memory_of<T>(rows.row(r));
-  if (at == nullptr || count == 1) return at;
-  const bool next = memory_of<T>(rows.row(r + 1)) == at + columns;
-  return next && memory_of<T>(rows.row(r + count - 1)) == at + (count - 1) * columns ? at : nullptr;
+  return count == 1 || memory_of<T>(rows.row(r + 1)) == at + columns ? at : nullptr;
 }
 
 /// Calls `use(values, n)` with the elements of `count` rows from r on, one after another: they are

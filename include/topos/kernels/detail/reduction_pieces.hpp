@@ -165,6 +165,7 @@ struct partial_rows {
   const T* data;
   index_t columns;
   KOKKOS_FUNCTION memory_row<T> row(index_t r) const { return {{data}, r * columns}; }
+  [[nodiscard]] bool is_one_run(index_t /*first*/, index_t /*count*/) const { return true; }
   [[nodiscard]] flat_need need_flat(index_t /*columns*/) const { return {}; }
   [[nodiscard]] memory_row<T> flat(const flat_block& block) const { return row(block.first); }
 };

@@ -59,6 +59,7 @@ struct turned_rows {
   }
   [[nodiscard]] T* at(index_t c) const { return data + c * pitch; }
   [[nodiscard]] memory_row<T> row(index_t c) const { return {{data}, c * pitch}; }
+  [[nodiscard]] bool is_one_run(index_t /*first*/, index_t /*count*/) const { return true; }
 };
 
 /// Writes value(r) for each row r of a block to where a kernel's target has its output.
