@@ -95,6 +95,16 @@ TEST(statistics, do_not_cancel_where_pieces_are_joined) {
   });
 }
 
+TEST(statistics, are_infinite_where_squares_are) {
+  static constexpr float inf = std::numeric_limits<float>::infinity();
+  on_each_device([](topos::device d) {
+    const auto x = eval(topos::arange<float>(40, d) * 1e35F).reshape(shape<2>{20, 2});
+    EXPECT_EQ(var(x).item(), inf);
+    EXPECT_EQ(values_of(eval(var(x, 0))), (std::vector<float>{inf, inf}));
+    EXPECT_TRUE(std::isnan(var(vector_on<float>(d, {1, inf, 2})).item()));
+  });
+}
+
 TEST(statistics, of_a_view_are_those_of_its_copy) {
   // The first rows of it and the last lie as if all did one after another.
   const tensor<float, 1> numbers = eval(sin(topos::arange<float>(40, topos::cpu())));

@@ -62,21 +62,27 @@ struct squares_about_mean {
     return {{apart, square(apart)}};
   }
 
-  // The difference of sums may be less than 0 by their rounding.
+  // The difference of sums may be less than 0 by their rounding; of squares that are infinite
+  // nothing is subtracted.
   template <class T>
   static KOKKOS_FUNCTION sums_about<T, 2> settle(const T& centre, const joint_values<T, 2>& sums,
                                                  index_t count) {
     using real = real_t<T>;
     const real share = real(1) / static_cast<real>(count);
-    const T squares = sums.of[1] - square(sums.of[0]) * share;
-    return {centre, {sums.of[0] * share, T(maximum_op{}(real_op{}(squares), real(0)))}};
+    const real squares = real_op{}(sums.of[1]);
+    const real rounding = real_op{}(square(sums.of[0])) * share;
+    const bool is_finite = rounding <= Kokkos::Experimental::finite_max_v<real>;
+    const real left = is_finite ? maximum_op{}(squares - rounding, real(0)) : squares;
+    return {centre, {sums.of[0] * share, T(left)}};
   }
   template <floating_lanes B>
   static sums_about<B, 2> settle(const B& centre, const joint_values<B, 2>& sums, index_t count) {
     using real = lane::value_t<B>;
     const B share = lane::splat(real(1) / static_cast<real>(count));
-    const B squares = sums.of[1] - B(square(sums.of[0]) * share);
-    return {centre, {sums.of[0] * share, maximum_op{}.lanes(squares, lane::splat(real(0)))}};
+    const B rounding = square(sums.of[0]) * share;
+    const B left = maximum_op{}.lanes(B(sums.of[1] - rounding), lane::splat(real(0)));
+    const auto is_finite = rounding <= lane::splat(Kokkos::Experimental::finite_max_v<real>);
+    return {centre, {sums.of[0] * share, lane::select(is_finite, left, sums.of[1])}};
   }
 
   /// Of the second part in all elements, and of the square of what the parts are apart.
