@@ -11,6 +11,7 @@
 #include <topos/kernels/detail/reduction_pieces.hpp>
 #include <topos/kernels/detail/rows_together.hpp>
 #include <topos/kernels/detail/turned_rows.hpp>
+#include <topos/kernels/map.hpp>
 
 namespace topos::detail::host_rows {
 
