@@ -25,11 +25,12 @@ struct centred_sums : sums_about<T, N> {
   index_t count;
 };
 
-/// An operation about a centre. `first_op` combines elements to one value, and `centre(value,
+/// An operation about a centre. `first_op` combines elements to one value, and `centre_of(value,
 /// count)` is their centre then; `terms_of(element, centre)` are the N that are summed up, as
 /// joint_values, and `settle(centre, sums, count)` makes of those what is kept. `join(a, b,
 /// weights)` is what two parts give together, of so many elements that their weights are
-/// `weigh(count, count)`. All three take numbers, or lanes on the host.
+/// `weigh(count, count)`. All three take numbers, or lanes on the host. No function is named as a
+/// member of sums_about: nvcc takes `a.centre < b.centre` for a template then.
 template <class Op>
 concept centring = requires {
   typename Op::first_op;

@@ -5,7 +5,6 @@
 
 #include <Kokkos_NumericTraits.hpp>
 #include <topos/expr/math.hpp>
-#include <topos/expr/where.hpp>
 #include <topos/tensor/reduction.hpp>
 
 namespace topos {
@@ -47,7 +46,7 @@ struct squares_about_mean {
   static constexpr std::size_t terms = 2;
 
   template <class T>
-  static KOKKOS_FUNCTION T centre(const T& total, index_t count) {
+  static KOKKOS_FUNCTION T centre_of(const T& total, index_t count) {
     return total / static_cast<real_t<T>>(count);
   }
 
@@ -214,7 +213,7 @@ struct exponentials_below_largest {
 
   /// Finite: what is infinite is so beside it too.
   template <class T>
-  static KOKKOS_FUNCTION T centre(const T& largest, index_t /*count*/) {
+  static KOKKOS_FUNCTION T centre_of(const T& largest, index_t /*count*/) {
     constexpr T most = Kokkos::Experimental::finite_max_v<T>;
     return largest > most ? most : largest < -most ? -most : largest;
   }

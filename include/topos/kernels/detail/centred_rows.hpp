@@ -122,7 +122,7 @@ using outputs_of = outputs_about<typename Kernel::element_type, Kernel::value_ty
 /// Values in memory, of which one has been combined before.
 template <centring Op, class T>
 [[nodiscard]] combined_t<Op, T> about_centre(const T& combined, const T* values, index_t count) {
-  const T centre = Op::centre(combined, count);
+  const T centre = Op::centre_of(combined, count);
   const auto sums = reduce(add_terms_op{}, terms_row<Op, T>{{{values}}, centre}, 0, count);
   return {Op::settle(centre, sums, count), count};
 }
@@ -153,7 +153,7 @@ void centre_rows(const Op& /*op*/, const Rows& rows, index_t r, index_t past, in
                  Outputs& to) {
   using T = typename row_of<Rows>::value_type;
   reduce_each(typename Op::first_op{}, rows, r, past, columns, [&](index_t i, const T& combined) {
-    to.centres[i - r] = Op::centre(combined, columns);
+    to.centres[i - r] = Op::centre_of(combined, columns);
   });
   reduce_each(add_terms_op{}, terms_of_rows<Op, Rows, T>{rows, r, to.centres}, r, past, columns,
               [&](index_t i, const auto& sums) {
@@ -221,7 +221,7 @@ void centre_block(const Op& op, const Rows& rows, index_t r, index_t count, inde
   using T = typename row_of<Rows>::value_type;
   const typename Op::first_op first;
   column_reducer(first, rows, to.centres + at).run(r, 1, count, c, past);
-  for (index_t k = at; k < at + past - c; ++k) to.centres[k] = Op::centre(to.centres[k], count);
+  for (index_t k = at; k < at + past - c; ++k) to.centres[k] = Op::centre_of(to.centres[k], count);
   const T* const values = memory_of<T>(rows.row(r));
   const index_t pitch = count > 1 ? memory_of<T>(rows.row(r + 1)) - values : 0;
   sum_terms(op, values + c, pitch, count, past - c, to, at);

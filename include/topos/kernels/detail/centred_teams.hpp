@@ -16,7 +16,7 @@ KOKKOS_FUNCTION auto combine_row(const Team& team, const Op& /*op*/, const Row& 
   using T = typename Row::value_type;
   const T combined = combine_row(team, typename Op::first_op{}, row, first, n, make);
   team.barrier();
-  const T centre = Op::centre(combined, n);
+  const T centre = Op::centre_of(combined, n);
   const auto sums = combine_row(team, add_terms_op{}, row, first, n, [&](const T& x, index_t i) {
     return Op::terms_of(make(x, i), centre);
   });
@@ -27,7 +27,7 @@ KOKKOS_FUNCTION auto combine_row_by_warp(const Team& team, const Op& /*op*/, con
                                          index_t n) {
   using T = typename Row::value_type;
   const T combined = combine_row_by_warp(team, typename Op::first_op{}, row, n);
-  const T centre = Op::centre(team.of_lane_0(combined), n);
+  const T centre = Op::centre_of(team.of_lane_0(combined), n);
   const auto sums = combine_row_by_warp(
       team, add_terms_op{}, row, n, [&](const T& x, index_t) { return Op::terms_of(x, centre); });
   return combined_t<Op, T>{Op::settle(centre, sums, n), n};
@@ -37,7 +37,7 @@ KOKKOS_FUNCTION auto combine(const Team& team, const Op& /*op*/, index_t n, cons
   using T = std::decay_t<decltype(get(n))>;
   const T combined = combine<Quick>(team, typename Op::first_op{}, n, get);
   team.barrier();
-  const T centre = Op::centre(combined, n);
+  const T centre = Op::centre_of(combined, n);
   const auto sums = combine<Quick>(team, add_terms_op{}, n,
                                    [&](index_t i) { return Op::terms_of(T(get(i)), centre); });
   return combined_t<Op, T>{Op::settle(centre, sums, n), n};
@@ -47,7 +47,7 @@ KOKKOS_FUNCTION auto combine_by_warp(const Team& team, const Op& /*op*/, index_t
                                      const Get& get) {
   using T = std::decay_t<decltype(get(n))>;
   const T combined = combine_by_warp<Quick>(team, typename Op::first_op{}, n, get);
-  const T centre = Op::centre(team.of_lane_0(combined), n);
+  const T centre = Op::centre_of(team.of_lane_0(combined), n);
   const auto sums = combine_by_warp<Quick>(
       team, add_terms_op{}, n, [&](index_t i) { return Op::terms_of(T(get(i)), centre); });
   return combined_t<Op, T>{Op::settle(centre, sums, n), n};
@@ -55,7 +55,7 @@ KOKKOS_FUNCTION auto combine_by_warp(const Team& team, const Op& /*op*/, index_t
 template <centring Op, class Get>
 KOKKOS_FUNCTION auto combine_alone(const Op& /*op*/, index_t n, const Get& get) {
   using T = std::decay_t<decltype(get(n))>;
-  const T centre = Op::centre(combine_alone(typename Op::first_op{}, n, get), n);
+  const T centre = Op::centre_of(combine_alone(typename Op::first_op{}, n, get), n);
   const auto sums =
       combine_alone(add_terms_op{}, n, [&](index_t i) { return Op::terms_of(T(get(i)), centre); });
   return combined_t<Op, T>{Op::settle(centre, sums, n), n};
