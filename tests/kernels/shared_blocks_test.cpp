@@ -11,6 +11,7 @@
 #include <topos/expr/math.hpp>
 #include <topos/expr/operators.hpp>
 #include <topos/expr/views.hpp>
+#include <topos/expr/where.hpp>
 #include <topos/random/integers.hpp>
 #include <topos/random/normal.hpp>
 #include <topos/tensor/creation.hpp>
@@ -89,11 +90,15 @@ TEST(shared_blocks, of_other_elements_are_others) {
   expect_as_alone(sum(h * x), sum(slice(g, {10, {}}) * slice(x, {10, {}})));
 }
 
-// As what captures by value cannot be, nor what gathers.
+struct times {
+  const float by;
+  KOKKOS_FUNCTION float operator()(float x) const { return x * by; }
+};
+
+// As a lambda that captures cannot be, nor what gathers.
 TEST(shared_blocks, may_be_of_what_cannot_be_assigned) {
   const tensor<float, 1> x = some(3000, topos::cpu());
-  const float by = x.item(7);
-  const auto h = map([by](float value) { return value * by; }, x);
+  const auto h = map(times{x.item(7)}, x);
   expect_as_alone(sum(h), max(h * h), h);
   const auto taken = exp(take(x, topos::arange<std::int32_t>(2999, -1, -1)));
   expect_as_alone(sum(taken), taken, argmin(taken * x));
@@ -171,7 +176,7 @@ TEST(shared_blocks, of_random_numbers_draw_them_once) {
 }
 
 struct wide_square {
-  double operator()(double x) const { return x * x; }
+  KOKKOS_FUNCTION double operator()(double x) const { return x * x; }
 };
 
 TEST(shared_blocks, may_go_past_the_caches) {

@@ -10,6 +10,7 @@
 #include <limits>
 #include <string>
 #include <topos/expr/math.hpp>
+#include <topos/expr/where.hpp>
 #include <topos/tensor/statistics.hpp>
 #include <vector>
 
