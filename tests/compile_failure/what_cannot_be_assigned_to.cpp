@@ -2,6 +2,7 @@
 // expect: topos: only a part of a tensor that is a variable, and not const, can be assigned to
 // expect: topos: what is assigned has other elements or axes than this tensor
 // expect: topos: an expression is not computed yet: write eval\(x\).host\(\)
+// expect: topos: an expression is not computed yet: write eval\(x\).block_until_ready\(\)
 // expect: topos: an expression is not computed and cannot be assigned to
 // expect: lazy::operator\+=
 
@@ -30,4 +31,5 @@ void an_expression_in_place(const vector& x) {
   y += 1;
 }
 void not_computed(const vector& x) { (x + x).host(); }
+void nothing_to_wait_for(const vector& x) { (x + x).block_until_ready(); }
 #endif

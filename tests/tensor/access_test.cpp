@@ -7,12 +7,14 @@
 #include <topos/expr/elementwise.hpp>
 #include <topos/expr/slice.hpp>
 #include <topos/expr/views.hpp>
+#include <topos/expr/where.hpp>
 #include <topos/tensor/extremum.hpp>
 #include <topos/tensor/placement.hpp>
 #include <topos/tensor/reduction.hpp>
 #include <type_traits>
 #include <vector>
 
+#include "../support/counted.hpp"
 #include "../support/devices.hpp"
 
 namespace access_test {
@@ -155,6 +157,60 @@ TEST(tensor, gives_an_element_by_index) {
     EXPECT_EQ(x.reshape(6).item(4), 5);
     EXPECT_THROW((void)x.item({2, 0}), topos::out_of_range);
     EXPECT_THROW((void)x.item({0, -4}), topos::out_of_range);
+  });
+}
+
+TEST(expression, has_the_members_of_a_tensor) {
+  on_each_device([](topos::device d) {
+    const auto x = support::tensor_on<2>(d, {2, 3}, std::vector<float>{1, 2, 3, 4, 5, 6});
+    const auto e = x * 2;
+
+    EXPECT_EQ(e.size(), 6);
+    EXPECT_EQ(e.shape(-1), 3);
+    EXPECT_EQ(e.item({1, -1}), 12);
+    EXPECT_EQ(e.item(0, 1), 4);
+    EXPECT_EQ(e.to(d).device(), d);
+    EXPECT_EQ(support::values_of(e.cpu()), (std::vector<float>{2, 4, 6, 8, 10, 12}));
+    const tensor<float, 2> by_2 = e.reshape({-1, 2});
+    EXPECT_EQ(by_2.shape(), (topos::shape<2>{3, 2}));
+    EXPECT_EQ(support::values_of(by_2), support::values_of(e.cpu()));
+    EXPECT_EQ(e.reshape(3, 2).item(1, 0), 6);
+    EXPECT_EQ(e.reshape(-1).slice({1, {}}).size(), 5);
+    EXPECT_EQ(e.slice(1, {1, 3}).item(0), 10);
+    EXPECT_THROW((void)e.shape(2), topos::out_of_range);
+    EXPECT_THROW((void)e.item(2, 0), topos::out_of_range);
+    EXPECT_THROW((void)e.reshape(5), topos::shape_mismatch);
+  });
+}
+
+TEST(expression, gives_an_element_without_the_others) {
+  const auto x = support::vector_on(topos::cpu(), support::varied(1000));
+  support::calls = 0;
+  EXPECT_EQ(topos::map(support::counted_square{}, x).item(7), x.item(7) * x.item(7));
+  EXPECT_EQ(support::calls, 1);
+}
+
+TEST(reduction, has_the_members_of_a_tensor) {
+  on_each_device([](topos::device d) {
+    const auto x = support::tensor_on<2>(d, {2, 3}, std::vector<float>{1, 2, 3, 4, 5, 6});
+
+    EXPECT_EQ(sum(x, 0).size(), 3);
+    EXPECT_EQ(sum(x, 0).shape(0), 3);
+    EXPECT_EQ(sum(x, 0).item(-1), 9);
+    EXPECT_EQ(sum(x).item(), 21);
+    EXPECT_EQ(sum(x, 1).reshape(2, 1).item(1, 0), 15);
+    EXPECT_EQ(support::values_of(sum(x, 0).cpu()), (std::vector<float>{5, 7, 9}));
+  });
+}
+
+TEST(tensor_slice, has_the_members_of_a_tensor) {
+  on_each_device([](topos::device d) {
+    auto x = support::tensor_on<2>(d, {2, 3}, std::vector<float>{1, 2, 3, 4, 5, 6});
+
+    EXPECT_EQ(x.slice(1).size(), 3);
+    EXPECT_EQ(x.slice(1).item(2), 6);
+    EXPECT_EQ(x.slice(1, 2).item(), 6);
+    EXPECT_EQ(support::values_of(x.slice({}, 1).cpu()), (std::vector<float>{2, 5}));
   });
 }
 

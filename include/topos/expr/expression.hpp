@@ -19,8 +19,8 @@
 #include <topos/core/shape.hpp>
 #include <topos/device/device.hpp>
 #include <topos/expr/flat_block.hpp>
-#include <topos/expr/located_operators.hpp>
 #include <topos/expr/operand.hpp>
+#include <topos/expr/operand_base.hpp>
 #include <topos/expr/row.hpp>
 #include <topos/expr/walk.hpp>
 #include <topos/memory/buffer.hpp>
@@ -239,7 +239,7 @@ void collect_source(const Source& source, std::span<const index_t> extents,
 /// A source gives element o of an array: memory, or a function of o. It has `value_type`,
 /// `device()`, `collect(reads)` and `elements()`, the bare object that gives them in a kernel.
 template <class Source, std::size_t Rank>
-struct [[nodiscard]] strided_node : lazy, located_operators<strided_node<Source, Rank>> {
+struct [[nodiscard]] strided_node : lazy, operand_base<strided_node<Source, Rank>> {
   using value_type = typename Source::value_type;
   static constexpr std::size_t rank = Rank;
   Source source;
@@ -261,6 +261,7 @@ struct [[nodiscard]] strided_node : lazy, located_operators<strided_node<Source,
     return *this;
   }
 
+  using operand_base<strided_node>::shape;
   [[nodiscard]] const topos::shape<Rank>& shape() const { return where.extents; }
   [[nodiscard]] std::optional<topos::device> device() const { return source.device(); }
   void collect(std::vector<buffer>& reads) const { collect_source(source, where.extents, reads); }
@@ -326,7 +327,7 @@ struct constant_rows {
 
 /// A scalar, in the type that it took on.
 template <class T>
-struct constant_node : lazy, located_operators<constant_node<T>> {
+struct constant_node : lazy, operand_base<constant_node<T>> {
   using value_type = T;
   static constexpr std::size_t rank = 0;
   T value;

@@ -22,7 +22,7 @@ namespace detail {
 /// Picked elements, as two layouts of the result's shape: of the table at index 0, and of the index
 /// to be taken.
 template <class Table, class Indices, std::size_t Rank>
-struct [[nodiscard]] gather_node : lazy, located_operators<gather_node<Table, Indices, Rank>> {
+struct [[nodiscard]] gather_node : lazy, operand_base<gather_node<Table, Indices, Rank>> {
   using value_type = typename Table::value_type;
   static constexpr std::size_t rank = Rank;
   Table table;
@@ -41,6 +41,7 @@ struct [[nodiscard]] gather_node : lazy, located_operators<gather_node<Table, In
         count(extent),
         stride(distance) {}
 
+  using operand_base<gather_node>::shape;
   [[nodiscard]] const topos::shape<Rank>& shape() const { return in_table.extents; }
   [[nodiscard]] std::optional<topos::device> device() const {
     return table.device() ? table.device() : indices.device();

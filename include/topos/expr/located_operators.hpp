@@ -75,34 +75,6 @@ void right_shift() = delete;
 /// operands of one type alone: C++ tries them either way round, and could not choose.
 template <class Self>
 struct located_operators : located_base {
-  /// The value of an expression of one element: computes it, and waits. Throws `shape_mismatch` if
-  /// there are more or none. With tensor/placement.hpp.
-  template <class X = Self>
-  [[nodiscard]] auto item(std::source_location where = std::source_location::current()) const {
-    return eval(static_cast<const X&>(*this), where).item(where);
-  }
-
-  /// The same of no axes, as a number: `float(sum(x))`, `while (norm(r) > 0.1f)`.
-  template <scalar T, class X = Self>
-    requires(node_t<X>::rank == 0 && std::is_constructible_v<T, value_of_t<X>>)
-  explicit operator T() const {
-    const X& self = static_cast<const X&>(*this);
-    if constexpr (expression<X>)
-      return static_cast<T>(self.item(made_at(self)));
-    else
-      return static_cast<T>(self.item());
-  }
-
-  /// It is no range: elements may be on another device, or yet to be computed.
-  template <class X = Self>
-  void begin() const {
-    static_assert(is_never<X>,
-                  "topos: no range: write for (float v : x.host()), of an expression "
-                  "eval(x).host(), or x.row(i) for i < x.shape(0)");
-  }
-  template <class X = Self>
-  void end() const {}
-
   TOPOS_LOCATED_OPERATOR(+, add)
   TOPOS_LOCATED_OPERATOR(-, subtract)
   TOPOS_LOCATED_OPERATOR(*, multiply)

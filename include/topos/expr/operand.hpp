@@ -26,6 +26,13 @@ struct lazy {
                   "topos: an expression is not computed yet: write eval(x).host()");
   }
 
+  /// Nor anything to wait for.
+  template <class... I>
+  void block_until_ready(const I&... /*nothing*/) const {
+    static_assert(detail::is_never<I...>,
+                  "topos: an expression is not computed yet: write eval(x).block_until_ready()");
+  }
+
   /// Nor any to change.
   template <class X>
   void operator+=(const X& /*x*/) const {

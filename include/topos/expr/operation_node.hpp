@@ -186,7 +186,7 @@ struct operands_of<std::index_sequence<I...>, E...> : part<I, E>... {
 
 /// An operation on expressions on one device, whose shapes broadcast.
 template <class Op, expression... E>
-struct [[nodiscard]] operation_node : lazy, located_operators<operation_node<Op, E...>> {
+struct [[nodiscard]] operation_node : lazy, operand_base<operation_node<Op, E...>> {
   using value_type =
       decltype(call(std::declval<const Op&>(), std::declval<typename E::value_type>()...));
   static constexpr std::size_t rank = std::max({E::rank...});
@@ -212,6 +212,7 @@ struct [[nodiscard]] operation_node : lazy, located_operators<operation_node<Op,
     lazy::cannot_be_assigned_to<X>();
   }
 
+  using operand_base<operation_node>::shape;
   [[nodiscard]] const topos::shape<rank>& shape() const { return fitted.extents; }
   [[nodiscard]] std::optional<topos::device> device() const { return fitted.place; }
   void collect(std::vector<buffer>& reads) const {

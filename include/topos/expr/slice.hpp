@@ -169,6 +169,16 @@ void require_sliced(const shape<Rank>& whole, const shape<Rank>& now, std::sourc
                        where);
 }
 
+/// The element at an index, as an expression without axes.
+template <operand X>
+[[nodiscard]] auto element_at(const X& x, const shape<node_t<X>::rank>& index,
+                              std::source_location where) {
+  decltype(auto) node = as_node(x);
+  const shape<node_t<X>::rank> whole = node.shape();
+  return node.viewed(whole,
+                     std::apply([&](auto... i) { return slice_view(whole, where, i...); }, index));
+}
+
 }  // namespace detail
 
 /// A part of x by one index for each of its first axes, of which there are eight at most:

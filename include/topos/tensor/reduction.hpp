@@ -77,7 +77,7 @@ template <std::size_t To, std::size_t Rank>
 /// anew wherever it is used, so keep the tensor of one that is used twice. `How` is what makes one
 /// element of many.
 template <expression E, std::size_t Rank, class How>
-class [[nodiscard]] reduction : public detail::located_operators<reduction<E, Rank, How>> {
+class [[nodiscard]] reduction : public detail::operand_base<reduction<E, Rank, How>> {
  public:
   using value_type = typename How::value_type;
   static constexpr std::size_t rank = Rank;
@@ -85,6 +85,7 @@ class [[nodiscard]] reduction : public detail::located_operators<reduction<E, Ra
   reduction(const E& e, const detail::axis_set<E::rank>& axes, How how, std::source_location where)
       : e_(e), axes_(axes), how_(std::move(how)), where_(where) {}
 
+  using detail::operand_base<reduction>::shape;
   [[nodiscard]] topos::shape<Rank> shape() const {
     return detail::shape_after<Rank>(topos::shape<E::rank>(e_.shape()), axes_);
   }
@@ -100,12 +101,6 @@ class [[nodiscard]] reduction : public detail::located_operators<reduction<E, Ra
   /// The same as a leaf.
   [[nodiscard]] detail::tensor_node<value_type, Rank> node() const {
     return static_cast<tensor<value_type, Rank>>(*this).node();
-  }
-
-  /// The value of a reduction to one element. Waits for it.
-  [[nodiscard]] value_type item(
-      std::source_location where = std::source_location::current()) const {
-    return static_cast<tensor<value_type, Rank>>(*this).item(where);
   }
 
   /// What is reduced.

@@ -38,7 +38,7 @@ class tensor_slice;
 /// A dense row-major array of `Rank` axes on one device. Copies share memory; no operation changes
 /// what another tensor holds. Its content may still be being computed: reading it waits.
 template <element T, std::size_t Rank>
-class tensor : public detail::located_operators<tensor<T, Rank>> {
+class tensor : public detail::operand_base<tensor<T, Rank>> {
  public:
   using value_type = T;
   static constexpr std::size_t rank = Rank;
@@ -244,15 +244,7 @@ class tensor : public detail::located_operators<tensor<T, Rank>> {
         view(detail::layout<Rank>::dense(extents_));  // of the tensor, wherever it begins
     return tensor_slice<T, decltype(view)::rank, Rank>(*this, part, where);
   }
-  template <detail::axis_index I = detail::braced, detail::axis_index J = detail::braced,
-            detail::axis_index K = detail::braced, detail::axis_index L = detail::braced,
-            detail::axis_index M = detail::braced, detail::axis_index N = detail::braced,
-            detail::axis_index O = detail::braced, detail::axis_index P = detail::braced>
-  [[nodiscard]] auto slice(I i = {}, J j = {}, K k = {}, L l = {}, M m = {}, N n = {}, O o = {},
-                           P p = {},
-                           std::source_location where = std::source_location::current()) const& {
-    return topos::slice(*this, i, j, k, l, m, n, o, p, where);
-  }
+  using detail::operand_base<tensor>::slice;
 
   /// There is no slice by a mask or by a tensor of indices. What is returned can be assigned to
   /// only for the sake of the compiler's message.

@@ -15,12 +15,13 @@ namespace topos {
 
 /// A part of a tensor that can be assigned to. An operand like any other, too.
 template <class T, std::size_t Rank, std::size_t Whole>
-class tensor_slice : public detail::located_operators<tensor_slice<T, Rank, Whole>> {
+class tensor_slice : public detail::operand_base<tensor_slice<T, Rank, Whole>> {
  public:
   tensor_slice(tensor<T, Whole>& of, const detail::layout<Rank>& part, std::source_location where)
       : of_(of), whole_(of.extents_), part_(part), where_(where) {}
   tensor_slice(const tensor_slice&) = default;
 
+  using detail::operand_base<tensor_slice>::shape;
   [[nodiscard]] const topos::shape<Rank>& shape() const { return part_.extents; }
   [[nodiscard]] topos::device device() const { return of_.device(); }
   [[nodiscard]] detail::tensor_node<T, Rank> node() const {
@@ -29,11 +30,6 @@ class tensor_slice : public detail::located_operators<tensor_slice<T, Rank, Whol
 
   /// Enqueues a copy of the part, and returns it at once.
   operator tensor<T, Rank>() const { return tensor<T, Rank>(node(), where_); }
-
-  /// The value of a part of one element. Waits for it. In tensor/placement.hpp.
-  [[nodiscard]] T item(std::source_location where = std::source_location::current()) const {
-    return tensor<T, Rank>(node(), where).item(where);
-  }
 
   /// Enqueues the assignment of an operand that broadcasts to this shape, or of a scalar. Throws
   /// `shape_mismatch`, `device_mismatch`, and `invalid_argument` for a whole number that integers
