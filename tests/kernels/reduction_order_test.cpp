@@ -13,6 +13,7 @@
 #include <topos/expr/math.hpp>
 #include <topos/expr/operators.hpp>
 #include <topos/expr/views.hpp>
+#include <topos/expr/where.hpp>
 #include <topos/kernels/reduction_order.hpp>
 #include <topos/tensor/creation.hpp>
 #include <topos/tensor/eval.hpp>
