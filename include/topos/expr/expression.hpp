@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstring>
 #include <initializer_list>
+#include <limits>
 #include <optional>
 #include <source_location>
 #include <span>
@@ -106,24 +107,16 @@ struct strided_rows {
   /// far apart: the n from row first + i on.
   template <class Function>
   void for_each_run(index_t first, index_t count, const Function& function) const {
-    const int inner = leading - 1;
     index_t n = 0;
     for (index_t i = 0; i < count; i += n) {
-      const index_t r = first + i;
-      n = count - i;
-      if (leading > 1) n = std::min(n, extents[inner] - r % extents[inner]);
-      function(i, start(r), n, row_steps{strides[inner], step});
+      n = std::min(count - i, run_from(first + i));
+      function(i, start(first + i), n, row_steps{strides[leading - 1], step});
     }
   }
 
   /// Whether that is one run.
   [[nodiscard]] bool is_one_run(index_t first, index_t count) const {
-    if constexpr (most > 1) {
-      const int inner = leading - 1;
-      return inner < 1 || first % extents[inner] + count <= extents[inner];
-    } else {
-      return true;
-    }
+    return count <= run_from(first);
   }
 
   friend bool operator==(const strided_rows&, const strided_rows&) = default;
@@ -132,6 +125,14 @@ struct strided_rows {
   // As what elements are copied: not as truths, of which compilers make no lanes.
   template <class T>
   using word_of = std::conditional_t<std::is_same_v<T, bool>, unsigned char, T>;
+
+  // How many rows from one on lie equally far apart.
+  [[nodiscard]] index_t run_from(index_t r) const {
+    if constexpr (most > 1) {
+      if (leading > 1) return extents[leading - 1] - r % extents[leading - 1];
+    }
+    return std::numeric_limits<index_t>::max();
+  }
 
   // Whether all rows are the same.
   [[nodiscard]] bool repeats() const {
