@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect: topos: only a part of a tensor that is a variable, and not const, can be assigned to
 // expect: topos: what is assigned has other elements or axes than this tensor
-// expect: topos: an expression is not computed yet: write eval\(x\).host\(\)
-// expect: topos: an expression is not computed yet: write eval\(x\).block_until_ready\(\)
+// expect: topos: this is not computed yet: write eval\(x\).host\(\)
+// expect: topos: this is not computed yet: write eval\(x\).block_until_ready\(\)
 // expect: topos: an expression is not computed and cannot be assigned to
 // expect: lazy::operator\+=
 

@@ -13,6 +13,7 @@
 #include <topos/expr/where.hpp>
 #include <topos/tensor/creation.hpp>
 #include <topos/tensor/eval.hpp>
+#include <topos/tensor/placement.hpp>
 #include <topos/tensor/reduction.hpp>
 
 namespace operators_test {
@@ -127,6 +128,20 @@ TEST_F(operators, slices_name_the_line) {
   EXPECT_REFUSED_HERE((void)deep.slice(0, 0, 4));
   EXPECT_REFUSED_HERE((void)slice(sqrt(deep), 0, 0, 0, 5));
   EXPECT_REFUSED_HERE(deep.slice(0, 0, 0, range{0, 3}) = y);
+}
+
+TEST_F(operators, members_name_the_line) {
+  EXPECT_REFUSED_HERE((void)x.item());
+  EXPECT_REFUSED_HERE((void)x.item(2, 0));
+  EXPECT_REFUSED_HERE((void)x.item({0, -4}));
+  EXPECT_REFUSED_HERE((void)y.item(4));
+  EXPECT_REFUSED_HERE((void)sqrt(x).item(0, 3));
+  EXPECT_REFUSED_HERE((void)sum(x, 0).item(3));
+  EXPECT_REFUSED_HERE((void)x.shape(2));
+  EXPECT_REFUSED_HERE((void)x.reshape(7));
+  EXPECT_REFUSED_HERE((void)x.reshape(4, -1));
+  EXPECT_REFUSED_HERE((void)x.reshape({5}));
+  EXPECT_REFUSED_HERE((void)sqrt(x).reshape(2, 4));
 }
 
 TEST_F(operators, maps_name_the_line) {

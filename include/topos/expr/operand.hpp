@@ -19,21 +19,7 @@ namespace topos {
 
 /// The base of all expressions; argument-dependent look-up finds topos' functions by it.
 struct lazy {
-  /// There is no memory to look at yet.
-  template <class... I>
-  void host(const I&... /*where*/) const {
-    static_assert(detail::is_never<I...>,
-                  "topos: an expression is not computed yet: write eval(x).host()");
-  }
-
-  /// Nor anything to wait for.
-  template <class... I>
-  void block_until_ready(const I&... /*nothing*/) const {
-    static_assert(detail::is_never<I...>,
-                  "topos: an expression is not computed yet: write eval(x).block_until_ready()");
-  }
-
-  /// Nor any to change.
+  /// There is no memory to change.
   template <class X>
   void operator+=(const X& /*x*/) const {
     cannot_be_assigned_to<X>();

@@ -4,6 +4,7 @@
 /// Parts of an expression by index, as NumPy's basic indexing.
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <source_location>
 #include <topos/expr/expression.hpp>
@@ -169,14 +170,39 @@ void require_sliced(const shape<Rank>& whole, const shape<Rank>& now, std::sourc
                        where);
 }
 
+/// The view of one element, by the number of its place along each axis.
+template <std::size_t Rank>
+struct element_view {
+  static constexpr std::size_t rank = 0;
+  shape<Rank> index;
+
+  [[nodiscard]] layout<0> operator()(const layout<Rank>& l) const {
+    return {std::inner_product(index.begin(), index.end(), l.strides.begin(), l.offset), {}, {}};
+  }
+};
+
+/// The view of the element at an index, whose negative ones count from the end.
+template <std::size_t Rank>
+[[nodiscard]] element_view<Rank> view_of_element(const shape<Rank>& whole, shape<Rank> index,
+                                                 std::source_location where) {
+  for (std::size_t axis = 0; axis != Rank; ++axis) {
+    if (index[axis] < -whole[axis] || index[axis] >= whole[axis]) {
+      throw out_of_range(concat("item: index ", to_string(index), " is out of range for the shape ",
+                                to_string(whole)),
+                         where);
+    }
+    if (index[axis] < 0) index[axis] += whole[axis];
+  }
+  return {index};
+}
+
 /// The element at an index, as an expression without axes.
 template <operand X>
 [[nodiscard]] auto element_at(const X& x, const shape<node_t<X>::rank>& index,
                               std::source_location where) {
   decltype(auto) node = as_node(x);
   const shape<node_t<X>::rank> whole = node.shape();
-  return node.viewed(whole,
-                     std::apply([&](auto... i) { return slice_view(whole, where, i...); }, index));
+  return node.viewed(whole, view_of_element(whole, index, where));
 }
 
 }  // namespace detail

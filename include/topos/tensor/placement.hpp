@@ -101,8 +101,7 @@ template <element T, std::size_t Rank>
     const tensor<T, Rank>& x, device d,
     std::source_location where = std::source_location::current()) {
   if (x.device() == d) return x;
-  const auto* const first = static_cast<const T*>(x.memory().data());
-  return {detail::copied_to(d, x.memory(), static_cast<std::size_t>(x.data() - first) * sizeof(T),
+  return {detail::copied_to(d, x.memory(), static_cast<std::size_t>(x.offset()) * sizeof(T),
                             static_cast<std::size_t>(x.size()) * sizeof(T), where),
           0, x.shape()};
 }
@@ -131,37 +130,6 @@ template <std::ranges::contiguous_range Values>
   return device_put(values, shape<1>{static_cast<index_t>(std::ranges::size(values))}, d, where);
 }
 
-template <element T, std::size_t Rank>
-tensor<T, Rank> tensor<T, Rank>::to(topos::device d, std::source_location where) const {
-  return device_put(*this, d, where);
-}
-
-template <element T, std::size_t Rank>
-tensor<T, Rank> tensor<T, Rank>::cpu(std::source_location where) const {
-  return device_put(*this, topos::cpu(), where);
-}
-
-template <element T, std::size_t Rank>
-tensor<T, Rank> tensor<T, Rank>::gpu(int index, std::source_location where) const {
-  return device_put(*this, topos::gpu(index, where), where);
-}
-
-template <element T, std::size_t Rank>
-tensor<T, Rank> tensor<T, Rank>::cuda(int index, std::source_location where) const {
-  return device_put(*this, topos::cuda(index, where), where);
-}
-
-template <element T, std::size_t Rank>
-T tensor<T, Rank>::item(std::source_location where) const {
-  if (size() != 1) {
-    throw shape_mismatch(detail::concat("item: a tensor of shape ", to_string(extents_), " has ",
-                                        size(), " elements, not 1"),
-                         where);
-  }
-  const tensor here = cpu(where);
-  return here.host(where)[0];
-}
-
 /// The tensor of an operand on a device: computed where what it reads is, then moved.
 template <operand X>
 [[nodiscard]] auto device_put(const X& x, device d,
@@ -169,21 +137,33 @@ template <operand X>
   return device_put(eval(x, where), d, where);
 }
 
+namespace detail {
+
+/// The element of a tensor at an index, in its memory.
 template <element T, std::size_t Rank>
-T tensor<T, Rank>::item(const topos::shape<Rank>& index, std::source_location where) const {
-  index_t number = 0;
-  for (std::size_t axis = 0; axis != Rank; ++axis) {
-    const index_t extent = extents_[axis];
-    const index_t i = index[axis] < 0 ? index[axis] + extent : index[axis];
-    if (i < 0 || i >= extent) {
-      throw out_of_range(
-          detail::concat("item: index ", to_string(index),
-                         " is out of range for a tensor of shape ", to_string(extents_)),
-          where);
-    }
-    number = number * extent + i;
-  }
-  return tensor<T, 0>(memory_, offset_ + number, {}).item(where);
+[[nodiscard]] tensor<T, 0> element_at(const tensor<T, Rank>& x, const shape<Rank>& index,
+                                      std::source_location where) {
+  const auto view = view_of_element(x.shape(), index, where);
+  const auto place = view(layout<Rank>::dense(x.shape(), x.offset()));
+  return {x.memory(), place.offset, {}};
 }
+
+/// The element of what has one: what `item` gives.
+template <element T, std::size_t Rank>
+[[nodiscard]] T only_value(const tensor<T, Rank>& x, std::source_location where) {
+  if (x.size() != 1) {
+    throw shape_mismatch(concat("item: a tensor of shape ", to_string(x.shape()), " has ", x.size(),
+                                " elements, not 1"),
+                         where);
+  }
+  const tensor<T, Rank> here = device_put(x, cpu(), where);
+  return here.host(where)[0];
+}
+template <operand X>
+[[nodiscard]] auto only_value(const X& x, std::source_location where) {
+  return only_value(eval(x, where), where);
+}
+
+}  // namespace detail
 
 }  // namespace topos

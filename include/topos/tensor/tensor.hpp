@@ -112,11 +112,7 @@ class tensor : public detail::operand_base<tensor<T, Rank>> {
 
   [[nodiscard]] topos::device device() const noexcept { return memory_.where(); }
   [[nodiscard]] const topos::shape<Rank>& shape() const noexcept { return extents_; }
-  /// The extent of an axis, a negative one from the last. Throws `out_of_range`.
-  [[nodiscard]] index_t shape(index_t axis,
-                              std::source_location where = std::source_location::current()) const {
-    return extents_[detail::checked_axis("shape", axis, Rank, where)];
-  }
+  using detail::operand_base<tensor>::shape;
   [[nodiscard]] index_t size() const noexcept {
     std::size_t size = 1;  // which may wrap on the way to 0
     for (const index_t extent : extents_) size *= static_cast<std::size_t>(extent);
@@ -135,31 +131,6 @@ class tensor : public detail::operand_base<tensor<T, Rank>> {
   const tensor& block_until_ready() const {
     detail::block_until_ready(memory_);
     return *this;
-  }
-
-  /// The tensor on a device: itself, without a copy, if it is there already. See device_put, and
-  /// tensor/placement.hpp, which has to be included for these.
-  [[nodiscard]] tensor to(topos::device d,
-                          std::source_location where = std::source_location::current()) const;
-  [[nodiscard]] tensor cpu(std::source_location where = std::source_location::current()) const;
-  [[nodiscard]] tensor gpu(int index = 0,
-                           std::source_location where = std::source_location::current()) const;
-  [[nodiscard]] tensor cuda(int index = 0,
-                            std::source_location where = std::source_location::current()) const;
-
-  /// The value of a tensor of one element, from any device. Waits for it. Throws `shape_mismatch`
-  /// if there are more or none. In tensor/placement.hpp.
-  [[nodiscard]] T item(std::source_location where = std::source_location::current()) const;
-
-  /// The element at an index, one for each axis, negative ones from the end; from any device. Waits
-  /// for it. Throws `out_of_range`. In tensor/placement.hpp.
-  [[nodiscard]] T item(const topos::shape<Rank>& index,
-                       std::source_location where = std::source_location::current()) const;
-
-  template <std::integral... I>
-    requires(sizeof...(I) == Rank && Rank > 0)
-  [[nodiscard]] T item(I... index) const {
-    return item(topos::shape<Rank>{static_cast<index_t>(index)...});
   }
 
   /// The elements in row-major order. Waits for them. Throws `device_mismatch` if the tensor is
@@ -184,25 +155,11 @@ class tensor : public detail::operand_base<tensor<T, Rank>> {
   /// is left; without a copy. Throws `shape_mismatch` if the number of elements differs.
   template <std::size_t N>
   [[nodiscard]] tensor<T, N> reshape(
-      topos::shape<N> extents, std::source_location where = std::source_location::current()) const {
+      const topos::shape<N>& extents,
+      std::source_location where = std::source_location::current()) const {
     return {memory_, offset_, detail::completed_shape(extents, size(), extents_, where)};
   }
-  template <std::size_t N>
-  [[nodiscard]] tensor<T, N> reshape(
-      const index_t (&extents)[N],
-      std::source_location where = std::source_location::current()) const {
-    return reshape(std::to_array(extents), where);
-  }
-  template <std::integral I>
-  [[nodiscard]] tensor<T, 1> reshape(
-      I extent, std::source_location where = std::source_location::current()) const {
-    return reshape(topos::shape<1>{static_cast<index_t>(extent)}, where);
-  }
-  template <std::integral... I>
-    requires(sizeof...(I) > 1)
-  [[nodiscard]] tensor<T, sizeof...(I)> reshape(I... extents) const {
-    return reshape(topos::shape<sizeof...(I)>{static_cast<index_t>(extents)...});
-  }
+  using detail::operand_base<tensor>::reshape;
 
   /// Element `i` of the first axis, a negative one from its end, without a copy. Throws
   /// `out_of_range`.
@@ -289,6 +246,9 @@ class tensor : public detail::operand_base<tensor<T, Rank>> {
     require_held();
     return memory_;
   }
+
+  /// How many elements of that lie before the tensor's own.
+  [[nodiscard]] index_t offset() const noexcept { return offset_; }
 
   /// The first element; of use on the device, to queued work or once that is done. What is written
   /// through it is seen by all that shares the memory, unless `make_unique` was called.

@@ -40,7 +40,7 @@ template <element T>
 template <operand X>
 [[nodiscard]] tensor<value_of_t<X>, 1> all_ordered(const X& x, std::source_location where) {
   static_assert(!is_complex<value_of_t<X>>, "topos: complex numbers have no order");
-  return sort(eval(x, where).reshape(-1, where), 0, ascending, where);
+  return sort(eval(x, where).reshape({-1}, where), 0, ascending, where);
 }
 
 }  // namespace detail
