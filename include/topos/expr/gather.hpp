@@ -8,6 +8,7 @@
 #include <initializer_list>
 #include <optional>
 #include <topos/core/broadcast.hpp>
+#include <topos/device/common_device.hpp>
 #include <topos/expr/detail/gather_row.hpp>
 #include <topos/expr/elementwise.hpp>
 #include <topos/expr/reshape.hpp>
@@ -147,13 +148,7 @@ template <expression E>
 template <class Table, class Index>
 void require_pickable(const char* name, const Table& table, const Index& index, index_t axis,
                       index_t count, std::source_location where) {
-  if (table.device() && index.device() && *table.device() != *index.device()) {
-    throw device_mismatch(
-        concat(name, ": the table ", to_string(table.shape()), " is on ", *table.device(),
-               ", the indices ", to_string(index.shape()), " are on ", *index.device(),
-               "; move one of them with device_put first"),
-        where);
-  }
+  common_device(name, "the table", table, "the indices", index, where);
   if (count == 0 && size_of_shape(index.shape(), where) != 0) {
     throw invalid_argument(
         concat(name, ": axis ", axis, " of ", to_string(table.shape()), " is empty"), where);

@@ -4,6 +4,7 @@
 /// Products of matrices, and of stacks of them.
 
 #include <topos/core/promotion.hpp>
+#include <topos/device/common_device.hpp>
 #include <topos/expr/elementwise.hpp>
 #include <topos/expr/views.hpp>
 #include <topos/linalg/detail/matrices.hpp>
@@ -55,23 +56,11 @@ template <class T, std::size_t Batch>
   return c;
 }
 
-/// "(2, 3) on cpu".
-template <expression E>
-[[nodiscard]] std::string described(const E& e) {
-  return e.device() ? concat(to_string(e.shape()), " on ", *e.device()) : to_string(e.shape());
-}
-
-/// The device of two operands, of which one may have none.
+/// Where a product is computed. Throws `device_mismatch`.
 template <expression A, expression B>
-[[nodiscard]] device common_device(const char* operation, const A& a, const B& b,
-                                   std::source_location where) {
-  if (a.device() && b.device() && *a.device() != *b.device()) {
-    throw device_mismatch(concat(operation, ": a ", described(a), ", b ", described(b),
-                                 "; move one of them with device_put first"),
-                          where);
-  }
-  if (a.device()) return *a.device();
-  return b.device().value_or(default_device::current());
+[[nodiscard]] device device_of(const char* operation, const A& a, const B& b,
+                               std::source_location where) {
+  return common_device(operation, "a", a, "b", b, where).value_or(default_device::current());
 }
 
 /// An expression with further leading axes of extent 1.
@@ -97,14 +86,14 @@ decltype(auto) with_product_type(device d, Function function) {
 template <expression A, expression B, class... Why>
 [[noreturn]] void refuse_product(const A& a, const B& b, std::source_location where,
                                  const Why&... why) {
-  throw shape_mismatch(concat("matmul: a ", described(a), ", b ", described(b), ": ", why...),
+  throw shape_mismatch(concat("matmul: ", described("a", a), ", ", described("b", b), ": ", why...),
                        where);
 }
 
 /// The device of two operands of which each row of one fits each column of the other.
 template <expression A, expression B>
 [[nodiscard]] device device_of_product(const A& a, const B& b, std::source_location where) {
-  const device d = common_device("matmul", a, b, where);
+  const device d = device_of("matmul", a, b, where);
   const index_t columns = a.shape()[A::rank - 1];
   const index_t rows = b.shape()[B::rank == 1 ? 0 : B::rank - 2];
   if (columns != rows)

@@ -9,6 +9,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <topos/device/common_device.hpp>
 #include <topos/linalg/provider.hpp>
 #include <topos/tensor/tensor.hpp>
 #include <type_traits>
@@ -42,7 +43,7 @@ class basic_prepared_matrix {
                           where);
     }
     // Providers take whole buffers: a part of a larger tensor becomes one of its own.
-    if (w.data() != w.memory().data()) w = eval(w.node(), where);
+    if (w.offset() != 0) w = eval(w.node(), where);
     detail::queue_of(device_, where)
         .submit(
             {w.memory()}, {ready_}, detail::always_queued,
@@ -108,14 +109,9 @@ class basic_prepared_matrix {
                                           " for weights (", outputs_, ", ", inputs_, ")"),
                            where);
     }
-    if (x.device() != device_ || (bias && bias->device() != device_)) {
-      throw device_mismatch(
-          detail::concat("matmul: x ", to_string(x.shape()), " is on ", x.device(),
-                         bias ? detail::concat(", the bias on ", bias->device()) : "",
-                         ", the weights are on ", device_,
-                         "; move one of them with device_put first"),
-          where);
-    }
+    const detail::fit<2> weights{{outputs_, inputs_}, device_};
+    detail::common_device("matmul", "x", x, "the weights", weights, where);
+    if (bias) detail::common_device("matmul", "the bias", *bias, "the weights", weights, where);
   }
 
   topos::device device_;

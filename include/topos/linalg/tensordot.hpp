@@ -58,7 +58,7 @@ template <expression A, expression B, std::size_t N>
 [[nodiscard]] auto contract(const A& a, const B& b, const std::array<index_t, N>& a_axes,
                             const std::array<index_t, N>& b_axes, std::source_location where) {
   using T = promote_t<typename A::value_type, typename B::value_type>;
-  const device d = common_device("tensordot", a, b, where);
+  const device d = device_of("tensordot", a, b, where);
   const auto left = seen_as(a, contracted_axes<A::rank>(a_axes, true, where));
   const auto right = seen_as(b, contracted_axes<B::rank>(b_axes, false, where));
   const shape<A::rank> left_shape = left.shape();
@@ -68,7 +68,7 @@ template <expression A, expression B, std::size_t N>
     const index_t of_b = right_shape[i];
     if (of_a == of_b) continue;
     throw shape_mismatch(
-        concat("tensordot: a ", described(a), ", b ", described(b), ": axis ", a_axes[i],
+        concat("tensordot: ", described("a", a), ", ", described("b", b), ": axis ", a_axes[i],
                " of a has ", of_a, " elements, axis ", b_axes[i], " of b has ", of_b),
         where);
   }

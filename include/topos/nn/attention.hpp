@@ -4,6 +4,7 @@
 /// Scaled dot-product attention over sequences of mixed lengths.
 
 #include <cmath>
+#include <topos/device/common_device.hpp>
 #include <topos/kernels/rows.hpp>
 #include <topos/kernels/tile.hpp>
 #include <topos/nn/sequences.hpp>
@@ -102,12 +103,7 @@ struct attention_kernel {
                               " heads and sequences of ", batch.rows(), " rows in all"),
         where);
   }
-  if (qkv.device() != batch.offsets().device()) {
-    throw device_mismatch(
-        topos::detail::concat("attention: qkv is on ", qkv.device(), ", the sequences are on ",
-                              batch.offsets().device(), "; move one of them with device_put first"),
-        where);
-  }
+  topos::detail::common_device("attention", "qkv", qkv, "the offsets", batch.offsets(), where);
   tensor<float, 2> out({batch.rows(), hidden}, qkv.device(), where);
   if (out.size() == 0) return out;  // of no columns there may be any number of heads
   const index_t width = hidden / heads;

@@ -3,6 +3,7 @@
 
 /// Layer normalisation.
 
+#include <topos/device/common_device.hpp>
 #include <topos/kernels/rows.hpp>
 #include <topos/nn/parameter.hpp>
 
@@ -74,13 +75,7 @@ class layer_norm {
                                                  " for weights ", to_string(weight_.shape())),
                            where);
     }
-    if (e.device() && *e.device() != weight_.device()) {
-      throw device_mismatch(
-          topos::detail::concat("layer_norm: x ", to_string(extents), " is on ", *e.device(),
-                                ", the weights are on ", weight_.device(),
-                                "; move one of them with device_put first"),
-          where);
-    }
+    topos::detail::common_device("layer_norm", "x", e, "the weights", weight_, where);
     tensor<float, 2> y(extents, weight_.device(), where);
     const auto rows = topos::detail::walk_of(e, 1);
     std::vector<buffer> reads{weight_.value(where).memory(), bias_.value(where).memory()};

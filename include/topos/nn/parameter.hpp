@@ -6,6 +6,7 @@
 #include <optional>
 #include <source_location>
 #include <topos/core/error.hpp>
+#include <topos/device/common_device.hpp>
 #include <topos/tensor/tensor.hpp>
 
 namespace topos::nn {
@@ -37,12 +38,7 @@ class parameter {
                                           ": it was given values of ", to_string(value.shape())),
                            where);
     }
-    if (value.device() != device_) {
-      throw device_mismatch(
-          detail::concat("parameter ", to_string(extents_), ": it is on ", device_,
-                         ", the values that it was given on ", value.device()),
-          where);
-    }
+    detail::common_device("parameter", "the parameter", *this, "its values", value, where);
     value_ = std::move(value);
   }
 

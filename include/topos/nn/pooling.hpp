@@ -3,6 +3,7 @@
 
 /// One vector for each sequence.
 
+#include <topos/device/common_device.hpp>
 #include <topos/kernels/rows.hpp>
 #include <topos/nn/sequences.hpp>
 
@@ -61,12 +62,7 @@ enum class pooled : bool { as_is, normalized };
                                                " for sequences of ", batch.rows(), " rows in all"),
                          where);
   }
-  if (x.device() != batch.offsets().device()) {
-    throw device_mismatch(
-        topos::detail::concat("mean_pool: x is on ", x.device(), ", the sequences are on ",
-                              batch.offsets().device(), "; move one of them with device_put first"),
-        where);
-  }
+  topos::detail::common_device("mean_pool", "x", x, "the offsets", batch.offsets(), where);
   const index_t columns = x.shape()[1];
   tensor<float, 2> out({batch.count(), columns}, x.device(), where);
   const detail::mean_pool_kernel kernel{

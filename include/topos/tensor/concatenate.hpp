@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <topos/core/promotion.hpp>
+#include <topos/device/common_device.hpp>
 #include <topos/kernels/parts.hpp>
 #include <topos/tensor/tensor.hpp>
 #include <tuple>
@@ -78,13 +79,7 @@ auto require_alike(const char* name, const Nodes& nodes, std::size_t but,
                  but < rank ? concat(" beyond axis ", but) : std::string()),
           where);
     }
-    const std::optional<device> other = node.device();
-    if (other && d && *other != *d) {
-      throw device_mismatch(concat(name, ": one tensor is on ", *d, ", another on ", *other,
-                                   "; move one of them with device_put first"),
-                            where);
-    }
-    if (other) d = other;
+    d = common_device(name, "one part", fit<rank>{*first, d}, "another", node, where);
   });
   if (!first) throw invalid_argument(concat(name, ": no tensors"), where);
   return std::pair(*first, d.value_or(default_device::current()));

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <numeric>
 #include <optional>
+#include <topos/device/common_device.hpp>
 #include <topos/expr/gather.hpp>
 #include <topos/kernels/pack.hpp>
 #include <topos/tensor/placement.hpp>
@@ -76,12 +77,7 @@ void require_mask(const char* name, const tensor<bool, N>& mask, const X& x,
                                 to_string(x.shape()), "; expected ", to_string(expected)),
                          where);
   }
-  const std::optional<device> d = x.device();
-  if (d && mask.device() != *d) {
-    throw device_mismatch(concat(name, ": the condition is on ", mask.device(), ", x on ", *d,
-                                 "; move one of them with device_put first"),
-                          where);
-  }
+  common_device(name, "the condition", mask, "x", x, where);
 }
 
 /// The index along an axis of elements that are numbered in row-major order.
@@ -103,7 +99,7 @@ template <operand X>
   requires(detail::node_t<X>::rank > 0)
 [[nodiscard]] tensor<std::int64_t, 1> flatnonzero(
     const X& x, std::source_location where = std::source_location::current()) {
-  const tensor<bool, 1> mask = detail::mask_of(x, where).reshape(-1, where);
+  const tensor<bool, 1> mask = detail::mask_of(x, where).reshape({-1}, where);
   return detail::packed("flatnonzero", mask, detail::packed_numbers{}, {mask.memory()}, where);
 }
 
@@ -140,7 +136,7 @@ template <operand M, operand X>
   const tensor<bool, rank> mask = detail::mask_of(condition, where);
   const tensor<T, rank> elements = eval(x, where);
   detail::require_mask("extract", mask, elements, elements.shape(), where);
-  return detail::packed("extract", mask.reshape(-1, where),
+  return detail::packed("extract", mask.reshape({-1}, where),
                         detail::memory_elements<T>{elements.data()},
                         {mask.memory(), elements.memory()}, where);
 }

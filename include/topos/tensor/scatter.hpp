@@ -4,6 +4,7 @@
 /// Updates of the rows that indices name: one function for each way to combine old and new.
 
 #include <limits>
+#include <topos/device/common_device.hpp>
 #include <topos/kernels/scatter.hpp>
 #include <topos/tensor/sort.hpp>
 
@@ -51,15 +52,6 @@ void submit_scatter(const char* name, const tensor<T, Rank>& y, const I& indices
   submit(kernel{y.data(), updates, named.data(), count, rows, width, shares}, {y.memory()});
 }
 
-/// Throws unless indices or updates are where x is.
-inline void require_beside(const char* name, device x, std::optional<device> other,
-                           std::source_location where) {
-  if (!other || x == *other) return;
-  throw device_mismatch(concat(name, ": x is on ", x, ", the indices or updates are on ", *other,
-                               "; move one of them with device_put first"),
-                        where);
-}
-
 /// A tensor with its rows updated, by rows or one number: itself where nobody else holds it.
 template <class Op, class X, operand I, operand_or_scalar U>
 [[nodiscard]] auto scattered(const char* name, X&& x, const I& indices, const U& updates,
@@ -72,7 +64,7 @@ template <class Op, class X, operand I, operand_or_scalar U>
                 "topos: complex numbers have no order");
   decltype(auto) index = as_node(indices);
   const index_t count = shape<1>(index.shape())[0];
-  require_beside(name, x.device(), index.device(), where);
+  common_device(name, "x", x, "the indices", index, where);
   const auto updated = [&](const auto& by, std::vector<buffer> reads) {
     tensor<T, rank> y = std::forward<X>(x);
     y.make_unique(where);
@@ -93,7 +85,7 @@ template <class Op, class X, operand I, operand_or_scalar U>
     static_assert(!std::integral<T> || std::integral<value_of_t<U>>,
                   "topos: the updates are floating-point and would be cut off: use astype");
     decltype(auto) given = as_node(updates);
-    require_beside(name, x.device(), given.device(), where);
+    common_device(name, "x", x, "the updates", given, where);
     shape<rank> expected = x.shape();
     expected[0] = count;
     if (shape<rank>(given.shape()) != expected) {

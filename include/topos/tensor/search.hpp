@@ -3,6 +3,7 @@
 
 /// Where values stand among sorted elements.
 
+#include <topos/device/common_device.hpp>
 #include <topos/expr/elementwise.hpp>
 #include <topos/kernels/search.hpp>
 #include <topos/tensor/tensor.hpp>
@@ -26,15 +27,9 @@ template <operand X, detail::operand_or_scalar V>
   const auto table = detail::node_as<T>(elements);
   const auto sought = detail::node_as<T>(values, "searchsorted", where);
   constexpr std::size_t rank = std::decay_t<decltype(sought)>::rank;
-  if (table.device() && sought.device() && *table.device() != *sought.device()) {
-    throw device_mismatch(
-        detail::concat("searchsorted: the elements ", to_string(table.shape()), " are on ",
-                       *table.device(), ", the values ", to_string(sought.shape()), " are on ",
-                       *sought.device(), "; move one of them with device_put first"),
-        where);
-  }
   const device d =
-      (table.device() ? table.device() : sought.device()).value_or(default_device::current());
+      detail::common_device("searchsorted", "the elements", table, "the values", sought, where)
+          .value_or(default_device::current());
   const default_device scope(d);  // what reads no memory goes there, too
   const auto made = [&](const auto& x, const auto& node) {
     using result = tensor<T, std::decay_t<decltype(node)>::rank>;

@@ -5,6 +5,7 @@
 
 #include <source_location>
 #include <topos/core/shape.hpp>
+#include <topos/device/common_device.hpp>
 #include <topos/expr/elementwise.hpp>
 #include <topos/expr/slice.hpp>
 #include <topos/kernels/map.hpp>
@@ -99,12 +100,7 @@ class tensor_slice : public detail::operand_base<tensor_slice<T, Rank, Whole>> {
   }
   template <expression E>
   void fill(const E& e, bool alone, bool shared) const {
-    if (e.device() && *e.device() != device()) {
-      throw device_mismatch(
-          detail::concat("slice: the slice is on ", device(), ", what is assigned to it on ",
-                         *e.device(), "; move one of them with device_put first"),
-          where_);
-    }
+    detail::common_device("slice", "the slice", *this, "what is assigned to it", e, where_);
     const auto write = [&](const auto& node) {
       using from = std::decay_t<decltype(node)>;
       const topos::shape<from::rank> whole = node.shape();
