@@ -4,20 +4,17 @@
 /// Places among sorted elements, by halving: https://en.wikipedia.org/wiki/Binary_search_algorithm.
 
 #include <topos/kernels/map.hpp>
+#include <type_traits>
 
 namespace topos::detail {
 
-/// How many of `count` elements, in ascending order with NaN last, come before each of N values;
-/// with `equal` those that equal it do, too. All are sought side by side, without branches: a
-/// search on its own waits for memory at each step.
-template <index_t N, class T>
-KOKKOS_FUNCTION void seek(const T* elements, index_t count, const T (&values)[N], bool equal,
-                          index_t (&places)[N]) {
-  const auto before = [&](const T& element, const T& value) {
-    const bool less = element < value || (equal && element == value);
-    // Of numbers both are false.
-    return less || (value != value && (equal || element == element));
-  };
+/// How many of `count` elements come before each of N values: those for which `before` is true,
+/// which are the first. All are sought side by side, and by one comparison, of which compilers make
+/// no branch: a search on its own waits for memory at each step, and a branch is foreseen in one of
+/// two.
+template <index_t N, class T, class Before>
+KOKKOS_FUNCTION void halve(const T* elements, index_t count, const T (&values)[N], Before before,
+                           index_t (&places)[N]) {
   for (index_t i = 0; i < N; ++i) places[i] = 0;
   if (count == 0) return;
   index_t open = count;
@@ -27,6 +24,27 @@ KOKKOS_FUNCTION void seek(const T* elements, index_t count, const T (&values)[N]
       places[i] += before(elements[places[i] + half - 1], values[i]) ? half : 0;
   }
   for (index_t i = 0; i < N; ++i) places[i] += before(elements[places[i]], values[i]) ? 1 : 0;
+}
+
+/// How many of `count` elements, in ascending order with NaN last, come before each of N values;
+/// with `equal` those that equal it do, too.
+template <index_t N, class T>
+KOKKOS_FUNCTION void seek(const T* elements, index_t count, const T (&values)[N], bool equal,
+                          index_t (&places)[N]) {
+  if (equal)
+    halve(elements, count, values, [](T element, T value) { return element <= value; }, places);
+  else
+    halve(elements, count, values, [](T element, T value) { return element < value; }, places);
+  if constexpr (!std::is_integral_v<T>) {
+    for (index_t i = 0; i < N; ++i) {
+      if (values[i] == values[i]) continue;
+      index_t numbers[1] = {count};
+      const T any[1] = {};
+      if (!equal)
+        halve(elements, count, any, [](T element, T) { return element == element; }, numbers);
+      places[i] = numbers[0];
+    }
+  }
 }
 
 /// Finds the place of each value. Item i is some of them.
