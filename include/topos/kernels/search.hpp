@@ -32,16 +32,19 @@ template <index_t N, class T>
 KOKKOS_FUNCTION void seek(const T* elements, index_t count, const T (&values)[N], bool equal,
                           index_t (&places)[N]) {
   if (equal)
-    halve(elements, count, values, [](T element, T value) { return element <= value; }, places);
+    halve(
+        elements, count, values, [](T element, T value) { return element <= value; }, places);
   else
-    halve(elements, count, values, [](T element, T value) { return element < value; }, places);
+    halve(
+        elements, count, values, [](T element, T value) { return element < value; }, places);
   if constexpr (!std::is_integral_v<T>) {
     for (index_t i = 0; i < N; ++i) {
       if (values[i] == values[i]) continue;
       index_t numbers[1] = {count};
       const T any[1] = {};
       if (!equal)
-        halve(elements, count, any, [](T element, T) { return element == element; }, numbers);
+        halve(
+            elements, count, any, [](T element, T) { return element == element; }, numbers);
       places[i] = numbers[0];
     }
   }
