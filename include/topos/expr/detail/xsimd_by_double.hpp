@@ -89,6 +89,20 @@ inline doubles log2_of(const doubles& x) {
   return lane::fma(s, polynomial(s * s, p), k);
 }
 
+/// The square root of numbers of floats' squares, to some 28 bits.
+inline doubles sqrt_of(const doubles& x) {
+#if defined(__AVX512F__)
+  // A step of Newton's from 14 bits: a root of eight doubles takes four times as long. 0 becomes
+  // what no float is.
+  const doubles number = xsimd::max(doubles(1e-290), x);
+  const doubles inverse = _mm512_rsqrt14_pd(number);
+  const doubles root = number * inverse;
+  return lane::fma(root * doubles(0.5), lane::fma(-root, inverse, doubles(1.0)), root);
+#else
+  return xsimd::sqrt(x);
+#endif
+}
+
 }  // namespace detail
 
 /// x to the power y, within 0.51 units in the last place; but where x is negative or not finite, or
@@ -117,12 +131,12 @@ inline batch<float> pow(const batch<float>& x, const batch<float>& y) {
 inline batch<float> hypot(const batch<float>& x, const batch<float>& y) {
   using detail::doubles;
   const batch<float> result = detail::by_double(
-      [](const doubles& a, const doubles& b) { return xsimd::sqrt(lane::fma(a, a, b * b)); }, x, y);
+      [](const doubles& a, const doubles& b) { return detail::sqrt_of(lane::fma(a, a, b * b)); }, x, y);
   const batch<float> infinity(std::numeric_limits<float>::infinity());
   return xsimd::select((xsimd::abs(x) == infinity) | (xsimd::abs(y) == infinity), infinity, result);
 }
 
-/// larger + smaller r / (1 + sqrt(1 + r^2)), where r is their ratio.
+/// The root of the sum of squares, but where these are beyond what double has, lane by lane.
 template <class A>
 xsimd::batch<double, A> hypot(const xsimd::batch<double, A>& x, const xsimd::batch<double, A>& y) {
   using B = xsimd::batch<double, A>;
@@ -130,12 +144,9 @@ xsimd::batch<double, A> hypot(const xsimd::batch<double, A>& x, const xsimd::bat
   const B b = xsimd::abs(y);
   const B larger = xsimd::max(a, b);
   const B smaller = xsimd::min(a, b);
-  const B ratio = smaller / larger;
-  const B infinity(std::numeric_limits<double>::infinity());
-  const B one(1.0);
-  const B root = xsimd::sqrt(lane::fma(ratio, ratio, one));
-  const B result = lane::fma(smaller, ratio / (one + root), larger);
-  const auto plain = (larger > B(0.0)) & (a < infinity) & (b < infinity);
+  const B result = xsimd::sqrt(lane::fma(larger, larger, B(smaller * smaller)));
+  // NaN is not below the bound: it is the larger one, or makes the other so.
+  const auto plain = (larger > B(0x1p-450)) & (a < B(0x1p510)) & (b < B(0x1p510));
   return detail::mended(
       !plain, result, [](double v, double w) { return std::hypot(v, w); }, x, y);
 }
