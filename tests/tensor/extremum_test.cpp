@@ -59,6 +59,35 @@ TYPED_TEST(extremum_of, is_where_numpy_finds_it) {
   });
 }
 
+// The first of equal ones, and of floats the first NaN.
+TYPED_TEST(extremum_of, is_found_in_each_of_many_short_rows) {
+  using T = TypeParam;
+  constexpr bool has_nan = !std::is_integral_v<T>;
+  on_each_device([](topos::device d) {
+    for (const index_t columns : {2, 5, 15, 16, 17, 28, 40, 56, 63, 64, 79, 80}) {
+      const index_t rows = 135;
+      std::vector<float> in = support::varied(rows * columns, 7);
+      for (std::size_t i = 0; i < in.size(); ++i) {
+        in[i] = std::floor(std::abs(in[i]) * 10);
+        if (has_nan && i % 41 == 0) in[i] = std::nanf("");
+      }
+      const tensor<T, 2> x = topos::astype<T>(tensor_on<2>(d, {rows, columns}, in));
+      const std::vector<float> as_compared = values_of(eval(topos::astype<float>(x)));
+
+      const auto largest = values_of(eval(argmax(x, 1)));
+
+      for (index_t r = 0; r < rows; ++r) {
+        const float* const row = as_compared.data() + r * columns;
+        index_t best = 0;
+        for (index_t c = 1; c < columns; ++c) {
+          if (row[c] > row[best] || (std::isnan(row[c]) && !std::isnan(row[best]))) best = c;
+        }
+        ASSERT_EQ(largest[static_cast<std::size_t>(r)], best) << "row " << r << " of " << columns;
+      }
+    }
+  });
+}
+
 TEST(extremum, along_an_axis_or_all) {
   on_each_device([](topos::device d) {
     const reduction_case<float> c;

@@ -9,7 +9,7 @@
 #include <topos/kernels/detail/first_of_two.hpp>
 #include <topos/kernels/detail/paired_runs.hpp>
 #include <topos/kernels/detail/reduction_pieces.hpp>
-#include <topos/kernels/detail/turned_rows.hpp>
+#include <topos/kernels/detail/turned_extrema.hpp>
 #include <topos/kernels/map.hpp>
 #include <topos/kernels/reduction_order.hpp>
 
@@ -24,6 +24,7 @@ struct extremum_kernel : reduction_pieces {
   static constexpr bool is_quick = row_type::is_quick;
   using drawn = host_rows::drawn_row<row_type>;
   using drawn_type = typename drawn::type;
+  using turned_extrema = host_rows::turned_extrema<Before, value_type>;
 
   /// Rows that a piece compares.
   static constexpr index_t rows_compared = 512;
@@ -157,9 +158,9 @@ struct extremum_kernel : reduction_pieces {
   // Of short rows on the host, by columns.
   void turned_outputs(index_t first, index_t last) const {
     short_on_host.for_each_block(first, last, [this](flat_block& block) {
-      const host_rows::column_extrema<Before, value_type> best(
-          host_rows::turned_rows<value_type>(rows, block), columns, block.rows);
-      host_rows::put_outputs(target, block, [&](index_t r) { return best[r].number; });
+      const turned_extrema numbers(host_rows::turned_rows<value_type>(rows, block), columns,
+                                   block.rows);
+      host_rows::put_outputs(target, block, [&](index_t r) { return numbers[r]; });
     });
   }
 
@@ -380,8 +381,8 @@ class extremum_plan {
       kernel_.short_on_host = {out.where(), kernel_.rows, kernel_.reduced, kernel_.columns,
                                sizeof(value_type)};
     else
-      kernel_.short_on_host =
-          host_rows::turned_rows<value_type>::of(out.where(), kernel_.rows, kernel_);
+      kernel_.short_on_host = host_rows::turned_rows<value_type>::of(
+          out.where(), kernel_.rows, kernel_, kernel_type::turned_extrema::columns);
   }
 
   index_t size_;

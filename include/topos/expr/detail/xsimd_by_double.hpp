@@ -131,7 +131,8 @@ inline batch<float> pow(const batch<float>& x, const batch<float>& y) {
 inline batch<float> hypot(const batch<float>& x, const batch<float>& y) {
   using detail::doubles;
   const batch<float> result = detail::by_double(
-      [](const doubles& a, const doubles& b) { return detail::sqrt_of(lane::fma(a, a, b * b)); }, x, y);
+      [](const doubles& a, const doubles& b) { return detail::sqrt_of(lane::fma(a, a, b * b)); }, x,
+      y);
   const batch<float> infinity(std::numeric_limits<float>::infinity());
   return xsimd::select((xsimd::abs(x) == infinity) | (xsimd::abs(y) == infinity), infinity, result);
 }

@@ -8,11 +8,10 @@
 #include <topos/kernels/detail/column_reducer.hpp>
 #include <topos/kernels/detail/first_of_two.hpp>
 #include <topos/kernels/detail/reduction_pieces.hpp>
-#include <topos/kernels/detail/turned_rows.hpp>
 
 namespace topos::detail::host_rows {
 
-/// What is found down the columns of a piece, or of turned rows.
+/// What is found down the columns of a piece.
 template <class Before, class T>
 class column_extrema {
  public:
@@ -31,13 +30,6 @@ class column_extrema {
       assign(values, 1, kernel.rows.row(row_of(n)), of_.c, of_.past_c);
       compare(values, n);
     }
-  }
-
-  column_extrema(const turned_rows<T>& turned, index_t rows, index_t columns)
-      : of_{0, rows, 0, columns} {
-    std::fill_n(numbers_, columns, 0);
-    std::copy_n(turned.at(0), columns, best_);
-    for (index_t n = 1; n < rows; ++n) compare(turned.at(n), n);
   }
 
   [[nodiscard]] numbered<T> operator[](index_t j) const {

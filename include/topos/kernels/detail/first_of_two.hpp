@@ -17,12 +17,20 @@ struct largest_first {
   KOKKOS_FUNCTION bool operator()(const T& a, const T& b) const {
     return (a > b) | ((a != a) & (b == b));
   }
+  template <lane::numbers B>
+  auto lanes(const B& a, const B& b) const {
+    return (a > b) | (lane::differs(a, a) & (b == b));
+  }
 };
 struct smallest_first {
   using combine = minimum_op;
   template <class T>
   KOKKOS_FUNCTION bool operator()(const T& a, const T& b) const {
     return (a < b) | ((a != a) & (b == b));
+  }
+  template <lane::numbers B>
+  auto lanes(const B& a, const B& b) const {
+    return (a < b) | (lane::differs(a, a) & (b == b));
   }
 };
 
