@@ -31,8 +31,10 @@ struct scan_kernel {
   /// Segments of a chunk: as many as hide the latency of an operation, and not a power of two, of
   /// which the places side by side would be in the same set of a cache.
   static constexpr index_t segments = 9;
-  /// Shorter rows of what is quick to compute are scanned straight away.
-  static constexpr index_t segmented = 128;
+  /// Rows of up to so many elements are straight: each is combined with what those before it come
+  /// to, in some rows side by side.
+  static constexpr index_t straight = map_chunk / 2;
+  static constexpr index_t straight_at_once = 4;
 
   Scan scan;
   total_type* totals;  // of all chunks, and then what they start with
@@ -40,7 +42,8 @@ struct scan_kernel {
   [[nodiscard]] index_t chunks() const { return (scan.columns + map_chunk - 1) / map_chunk; }
   /// Rows of an item.
   [[nodiscard]] index_t together() const {
-    return scan.columns < map_chunk ? map_chunk / scan.columns : 1;
+    if (scan.columns > straight) return 1;
+    return map_chunk / scan.columns / straight_at_once * straight_at_once + straight_at_once;
   }
   [[nodiscard]] index_t items() const {
     if (Part == scan_part::starts) return scan.count;
@@ -62,20 +65,75 @@ struct scan_kernel {
     } else if constexpr (Part == scan_part::chunks) {
       scan_chunk(i / chunks(), i % chunks(), totals[i], true);
     } else {
-      const index_t last = std::min((i + 1) * together(), scan.count);
-      for (index_t r = i * together(); r < last; ++r) scan_row(r);
+      const index_t r = i * together();
+      if (scan.columns > straight)
+        scan_row(r);
+      else
+        scan_straight_rows(r, std::min(r + together(), scan.count));
     }
   }
 
  private:
   void scan_row(index_t r) const {
-    const auto row = scan.rows.row(r);
-    if constexpr (decltype(row)::is_quick) {
-      if (scan.columns < segmented) return scan.scan_straight(row, scan.out_of(r, 0));
-    }
     total_type start = scan.neutral;
     for (index_t chunk = 0; chunk < chunks(); ++chunk)
       start = kept::join(scan.op, start, scan_chunk(r, chunk, start, true));
+  }
+
+  // The rows [r, last), which are straight. The shortest ones of what is quick one by one: a CPU
+  // begins with the next before it is done with one. Others side by side.
+  void scan_straight_rows(index_t r, index_t last) const {
+    if constexpr (Scan::row_type::is_quick) {
+      constexpr index_t soon_done = 64;
+      if (scan.columns <= soon_done) {
+        for (; r < last; ++r) scan.scan_straight(scan.rows.row(r), scan.out_of(r, 0));
+        return;
+      }
+    }
+    for (; r + straight_at_once <= last; r += straight_at_once) scan_beside<straight_at_once>(r);
+    for (; r < last; ++r) scan_beside<1>(r);
+  }
+
+  // N rows from r on.
+  template <index_t N>
+  void scan_beside(index_t r) const {
+    running so_far[N];
+    std::fill_n(so_far, N, kept::value(scan.neutral));
+    if constexpr (Scan::row_type::is_quick) {
+      if (scan.rows.row(r).is_dense()) {
+        go_on(so_far, r, 0, scan.columns, [&](index_t i) { return scan.rows.row(r + i).dense(); });
+        return;
+      }
+    }
+    constexpr index_t most = map_chunk / 8;
+    value_type values[N * most];
+    for (index_t c = 0; c < scan.columns; c += most) {
+      const index_t n = std::min(most, scan.columns - c);
+      for (index_t i = 0; i < N; ++i) assign(values + i * n, 1, scan.rows.row(r + i), c, c + n);
+      go_on(so_far, r, c, n, [&](index_t i) { return memory_row<value_type>{{values}, i * n}; });
+    }
+  }
+
+  // Goes on with N rows, by n elements of row_of(i) for each, from column c on.
+  template <std::size_t N, class RowOf>
+  void go_on(running (&so_far)[N], index_t r, index_t c, index_t n, const RowOf& row_of) const {
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      const decltype(row_of(0)) rows[] = {row_of(I)...};
+      result_type* const out[] = {scan.out_of(r + I, c)...};
+      const auto step = [&](std::size_t i, index_t k) __attribute__((always_inline)) {
+        so_far[i] = scan.op(so_far[i], static_cast<running>(rows[i][k]));
+        out[i][k * scan.target.step] =
+            convert_op<result_type>{}(static_cast<value_type>(so_far[i]));
+      };
+      for (index_t k = 0; k < n; ++k) (step(I, k), ...);
+    }
+    (std::make_index_sequence<N>{});
+  }
+
+  // Writes elements of row r from column c on.
+  void put(const value_type* values, index_t r, index_t c, index_t n) const {
+    assign(scan.out_of(r, c), scan.target.step,
+           make_row(convert_op<result_type>{}, memory_row<value_type>{{values}}), 0, n);
   }
 
   // The total of a chunk; writes its elements if asked to.
@@ -125,7 +183,7 @@ struct scan_kernel {
         values[k] = static_cast<value_type>(chain[s]);
       }
     }
-    assign(scan.out_of(r, c), scan.target.step, make_row(convert_op<result_type>{}, row), 0, n);
+    put(values, r, c, n);
     return total;
   }
 };

@@ -12,11 +12,12 @@ namespace topos::detail {
 template <class T>
 using running_t = std::conditional_t<std::same_as<T, float>, double, T>;
 
-/// A scan along rows. What is added up in which order depends on the length of a row, on whether a
-/// device does it, and on the host, of rows below 128, on whether they are quick to compute.
+/// A scan along rows. What is added up in which order depends on the length of a row, and whether a
+/// device does it.
 template <class Target, class Op, class Rows>
 struct row_scan {
-  using value_type = typename decltype(std::declval<const Rows&>().row(0))::value_type;
+  using row_type = decltype(std::declval<const Rows&>().row(0));
+  using value_type = typename row_type::value_type;
   using result_type = typename decltype(std::declval<const Target&>().elements)::value_type;
   using running = running_t<value_type>;
   using kept = scan_total<Op, running>;
