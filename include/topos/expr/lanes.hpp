@@ -43,6 +43,7 @@ KOKKOS_FORCEINLINE_FUNCTION T rounded(T x) {
 #include <topos/expr/detail/xsimd_lanes.hpp>
 #include <topos/expr/detail/xsimd_log.hpp>
 #include <topos/expr/detail/xsimd_parts.hpp>
+#include <topos/expr/detail/xsimd_pow.hpp>
 #include <topos/expr/detail/xsimd_trigonometry.hpp>
 #else
 #include <topos/expr/detail/scalar_lanes.hpp>

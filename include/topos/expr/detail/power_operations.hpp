@@ -81,7 +81,7 @@ struct pow_op : widening {
       return Kokkos::pow(a, b);
     }
   }
-  template <float_lanes B>
+  template <floating_lanes B>
   B lanes(const B& a, const B& b) const {
     return lane::pow(a, b);
   }
@@ -113,7 +113,7 @@ struct power_op : widening {
   template <field_lanes B>
   B lanes(const B& x) const {
     if (!general) return small.lanes(x);
-    if constexpr (float_lanes<B>)
+    if constexpr (floating_lanes<B>)
       return lane::pow(x, lane::splat(exponent));
     else
       return lane::each(*this, x);
