@@ -54,6 +54,13 @@ void argmax_all(benchmark::State& state) {
   bench::moves(state, count);
 }
 
+// Of rows shorter than what a CPU takes to find one's.
+void argmax_rows(benchmark::State& state) {
+  const auto x = bench::varied<2>({500'000, 16});
+  bench::until_ready(state, [&] { return eval(argmax(x, 1)); });
+  bench::moves(state, x.size());
+}
+
 void mean_of(benchmark::State& state, index_t axis) {
   const auto x = bench::varied<2>(square);
   bench::until_ready(state, [&] { return eval(mean(x, axis)); });
@@ -109,6 +116,7 @@ const bench::on_each_device registered[]{
     {"reduce/sum", "100000000", sum_halves<topos::f16>, bench::timing::real, "topos", "f16"},
     {"reduce/max", "100000000", max_all},
     {"reduce/argmax", "100000000", argmax_all},
+    {"reduce/argmax_rows", "500000x16", argmax_rows},
     {"reduce/mean_rows", "10000x10000", mean_rows},
     {"reduce/mean_columns", "10000x10000", mean_columns},
     {"reduce/mean_channels", "100x1000x100", mean_channels},

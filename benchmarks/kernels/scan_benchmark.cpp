@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Running sums and sorting of 10 M floats.
+/// Running sums, and what goes by order.
 
 #include <benchmark/benchmark.h>
 
 #include <topos/tensor/scan.hpp>
+#include <topos/tensor/search.hpp>
 #include <topos/tensor/sort.hpp>
 #include <topos/topos.hpp>
 
@@ -20,6 +21,20 @@ void running_sum(benchmark::State& state) {
   bench::moves(state, 2 * count);
 }
 
+// Of rows of which several are one thread's.
+void running_sums_of_rows(benchmark::State& state) {
+  const auto x = bench::varied<2>({30'000, 128});
+  bench::until_ready(state, [&] { return cumsum(x, 1); });
+  bench::moves(state, 2 * x.size());
+}
+
+// In a table that the caches hold.
+void searched(benchmark::State& state) {
+  const auto table = sort(bench::varied<1>({2000}));
+  const auto x = bench::varied<1>({bench::million});
+  bench::until_ready(state, [&] { return searchsorted(table, x); });
+}
+
 void sorted(benchmark::State& state) {
   const auto x = bench::varied<1>({count});
   bench::until_ready(state, [&] { return sort(x); });
@@ -27,7 +42,9 @@ void sorted(benchmark::State& state) {
 
 const bench::on_each_device registered[]{
     {"scan/cumsum", "10000000", running_sum},
+    {"scan/cumsum_rows", "30000x128", running_sums_of_rows},
     {"sort/sort", "10000000", sorted},
+    {"sort/searchsorted", "1000000", searched},
 };
 
 }  // namespace scan_benchmark

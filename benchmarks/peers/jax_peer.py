@@ -77,6 +77,7 @@ class jax_peer:
             "reduce/sum/100000000": workload(normal(100 * million), jnp.sum),
             "reduce/max/100000000": workload(normal(100 * million), jnp.max),
             "reduce/argmax/100000000": workload(normal(100 * million), jnp.argmax),
+            "reduce/argmax_rows/500000x16": workload(normal(500_000, 16), lambda x: jnp.argmax(x, axis=1)),
             "reduce/mean_rows/10000x10000": workload(normal(*whole), lambda x: jnp.mean(x, axis=1)),
             "reduce/mean_columns/10000x10000": workload(normal(*whole), lambda x: jnp.mean(x, axis=0)),
             "reduce/mean_channels/100x1000x100": workload(normal(100, 1000, 100), lambda x: jnp.mean(x, axis=(0, 2))),
@@ -100,7 +101,11 @@ class jax_peer:
             "map/scaled/10000000/u8": workload(octet(10 * million), lambda x: x.astype(jnp.float32) * (2 / 255) - 1),
             "reduce/mean/10000000/u8": workload(octet(10 * million), jnp.mean),
             "scan/cumsum/10000000": workload(normal(10 * million), jnp.cumsum),
+            "scan/cumsum_rows/30000x128": workload(normal(30_000, 128), lambda x: jnp.cumsum(x, axis=1)),
             "sort/sort/10000000": workload(normal(10 * million), jnp.sort),
+            "sort/searchsorted/1000000": workload(
+                lambda: (jnp.sort(normal(2000)()[0]), *normal(million)()), jnp.searchsorted
+            ),
             **{f"matmul/{n}": workload(products(n, n), jnp.matmul) for n in (256, 1024, 2048)},
             "matmul/64x128": workload(products(64, 128, 128), jnp.matmul),
             "matmul/1024/i32": workload(integers(1024, 1024), jnp.matmul),

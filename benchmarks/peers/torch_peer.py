@@ -59,6 +59,7 @@ class torch_peer:
             "reduce/sum/100000000": workload(normal(100 * million), torch.sum),
             "reduce/max/100000000": workload(normal(100 * million), torch.max),
             "reduce/argmax/100000000": workload(normal(100 * million), torch.argmax),
+            "reduce/argmax_rows/500000x16": workload(normal(500_000, 16), lambda x: torch.argmax(x, 1)),
             "reduce/mean_rows/10000x10000": workload(normal(*whole), lambda x: torch.mean(x, 1)),
             "reduce/mean_columns/10000x10000": workload(normal(*whole), lambda x: torch.mean(x, 0)),
             "reduce/mean_channels/100x1000x100": workload(normal(100, 1000, 100), lambda x: torch.mean(x, (0, 2))),
@@ -83,7 +84,11 @@ class torch_peer:
             "map/scaled/10000000/u8": workload(octet(10 * million), lambda x: x.to(torch.float32) * (2 / 255) - 1),
             "reduce/mean/10000000/u8": workload(octet(10 * million), lambda x: torch.mean(x, dtype=torch.float32)),
             "scan/cumsum/10000000": workload(normal(10 * million), lambda x: torch.cumsum(x, 0)),
+            "scan/cumsum_rows/30000x128": workload(normal(30_000, 128), lambda x: torch.cumsum(x, 1)),
             "sort/sort/10000000": workload(normal(10 * million), lambda x: torch.sort(x).values),
+            "sort/searchsorted/1000000": workload(
+                lambda: (torch.sort(normal(2000)()[0]).values, *normal(million)()), torch.searchsorted
+            ),
             **{f"matmul/{n}": workload(products(n, n), torch.matmul) for n in (256, 1024, 2048)},
             "matmul/64x128": workload(products(64, 128, 128), torch.matmul),
             "matmul/1024/i32": workload(integers(1024, 1024), torch.matmul),
