@@ -57,7 +57,8 @@ struct operand_base : located_operators<Self> {
 
   /// The same elements in the same order under another shape, one of whose extents may be -1: what
   /// is left; lazy. Throws `shape_mismatch` if the number of elements differs.
-  template <std::size_t N>
+  template <std::size_t N, class X = Self>
+    requires(!requires(const X& x) { x.memory(); })  // which has its own: nvcc does not prefer it
   [[nodiscard]] auto reshape(const topos::shape<N>& extents,
                              std::source_location where = std::source_location::current()) const {
     return reshaped(self(), extents, where);
