@@ -56,9 +56,9 @@ struct operand_base : located_operators<Self> {
   }
 
   /// The same elements in the same order under another shape, one of whose extents may be -1: what
-  /// is left; lazy. Throws `shape_mismatch` if the number of elements differs.
-  template <std::size_t N, class X = Self>
-    requires(!requires(const X& x) { x.memory(); })  // which has its own: nvcc does not prefer it
+  /// is left. Lazy; of a tensor a tensor, without a copy. Throws `shape_mismatch` if the number of
+  /// elements differs.
+  template <std::size_t N>
   [[nodiscard]] auto reshape(const topos::shape<N>& extents,
                              std::source_location where = std::source_location::current()) const {
     return reshaped(self(), extents, where);
@@ -66,12 +66,12 @@ struct operand_base : located_operators<Self> {
   template <std::size_t N>
   [[nodiscard]] auto reshape(const index_t (&extents)[N],
                              std::source_location where = std::source_location::current()) const {
-    return self().reshape(std::to_array(extents), where);
+    return reshape(std::to_array(extents), where);
   }
   template <std::integral... I>
   [[nodiscard]] auto reshape(located_index first, I... more) const {
-    return self().reshape(
-        topos::shape<1 + sizeof...(I)>{first.value, static_cast<index_t>(more)...}, first.where);
+    return reshape(topos::shape<1 + sizeof...(I)>{first.value, static_cast<index_t>(more)...},
+                   first.where);
   }
 
   /// A part by one index for each of the first axes, lazy: the function of this name.

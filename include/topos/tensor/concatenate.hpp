@@ -68,7 +68,7 @@ auto require_alike(const char* name, const Nodes& nodes, std::size_t but,
                    std::source_location where) {
   constexpr std::size_t rank = joined_nodes<Nodes>::rank;
   std::optional<shape<rank>> first;
-  std::optional<device> d;
+  fit<rank> placed{};  // the last that is on a device
   for_each_part(nodes, [&](const auto& node) {
     if (!first) first = node.shape();
     shape<rank> expected = *first;
@@ -79,10 +79,12 @@ auto require_alike(const char* name, const Nodes& nodes, std::size_t but,
                  but < rank ? concat(" beyond axis ", but) : std::string()),
           where);
     }
-    d = common_device(name, "one part", fit<rank>{*first, d}, "another", node, where);
+    const fit<rank> here{node.shape(), node.device()};
+    common_device(name, "one part", placed, "another", here, where);
+    if (here.place) placed = here;
   });
   if (!first) throw invalid_argument(concat(name, ": no tensors"), where);
-  return std::pair(*first, d.value_or(default_device::current()));
+  return std::pair(*first, placed.place.value_or(default_device::current()));
 }
 
 /// The elements of the axes before one, and of it and those after it.

@@ -8,7 +8,6 @@
 #include <concepts>
 #include <cstdint>
 #include <numeric>
-#include <optional>
 #include <topos/device/common_device.hpp>
 #include <topos/expr/gather.hpp>
 #include <topos/kernels/pack.hpp>

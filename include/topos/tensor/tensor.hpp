@@ -4,7 +4,6 @@
 /// The tensor: elements in rows on one device, a value that is cheap to copy.
 
 #include <algorithm>
-#include <array>
 #include <concepts>
 #include <limits>
 #include <source_location>
@@ -67,11 +66,11 @@ class tensor : public detail::operand_base<tensor<T, Rank>> {
   tensor(tensor&& x) noexcept
       : extents_(std::exchange(x.extents_, {})),
         memory_(std::move(x.memory_)),
-        offset_(x.offset_) {}
+        offset_(std::exchange(x.offset_, 0)) {}
   tensor& operator=(tensor&& x) noexcept {
     extents_ = std::exchange(x.extents_, {});
     memory_ = std::move(x.memory_);
-    offset_ = x.offset_;
+    offset_ = std::exchange(x.offset_, 0);
     return *this;
   }
   ~tensor() = default;
@@ -150,16 +149,6 @@ class tensor : public detail::operand_base<tensor<T, Rank>> {
   [[nodiscard]] kept_span<T> host(std::source_location where = std::source_location::current()) && {
     return {std::as_const(*this).host(where), memory_};
   }
-
-  /// The same elements in the same order under another shape, one of whose extents may be -1: what
-  /// is left; without a copy. Throws `shape_mismatch` if the number of elements differs.
-  template <std::size_t N>
-  [[nodiscard]] tensor<T, N> reshape(
-      const topos::shape<N>& extents,
-      std::source_location where = std::source_location::current()) const {
-    return {memory_, offset_, detail::completed_shape(extents, size(), extents_, where)};
-  }
-  using detail::operand_base<tensor>::reshape;
 
   /// Element `i` of the first axis, a negative one from its end, without a copy. Throws
   /// `out_of_range`.
@@ -338,6 +327,17 @@ class tensor : public detail::operand_base<tensor<T, Rank>> {
   buffer memory_;
   index_t offset_ = 0;
 };
+
+namespace detail {
+
+/// What `reshape` of a tensor gives: a tensor, in the same memory.
+template <element T, std::size_t Rank, std::size_t N>
+[[nodiscard]] tensor<T, N> reshaped(const tensor<T, Rank>& x, const shape<N>& extents,
+                                    std::source_location where) {
+  return {x.memory(), x.offset(), completed_shape(extents, x.size(), x.shape(), where)};
+}
+
+}  // namespace detail
 
 /// The tensor of an expression: `tensor y(a + b)`.
 template <expression E>
