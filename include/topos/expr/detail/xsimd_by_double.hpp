@@ -10,6 +10,7 @@
 #include <limits>
 #include <topos/expr/detail/xsimd_erf.hpp>
 #include <topos/expr/detail/xsimd_lanes.hpp>
+#include <topos/expr/detail/xsimd_pow.hpp>
 
 namespace topos::lane {
 
@@ -74,17 +75,9 @@ inline doubles exp2_of(const doubles& t) {
 /// The logarithm to base 2 of a positive number, to some 38 bits: k + s p(s^2) of x = 2^k m, where
 /// m is in [sqrt(1/2), sqrt(2)) and s = (m - 1) / (m + 1); scripts/reference/pow.py.
 inline doubles log2_of(const doubles& x) {
-  using words = batch<std::uint64_t>;
   static constexpr double p[] = {2.885390081777851,   0.9617966941122649,  0.5770779426603044,
                                  0.41220922406110433, 0.31990680380701336, 0.28288502340748234};
-  constexpr std::uint64_t one = 0x3ff0000000000000;
-  constexpr std::uint64_t root = 0x3fe6a09e667f3bcd;  // of 1/2
-  const words bits = lane::bits_as<std::uint64_t>(x);
-  const words above = bits + words(one - root);
-  // A whole number in the lowest bits of 2^52.
-  const doubles k = lane::bits_as<double>((above >> 52) | words(0x4330000000000000)) -
-                    doubles(4503599627370496.0 + 1023.0);
-  const doubles m = lane::bits_as<double>(bits - (above & words(0xfff0000000000000)) + words(one));
+  const auto [k, m] = split_at_root(x);
   const doubles s = (m - doubles(1.0)) / (m + doubles(1.0));
   return lane::fma(s, polynomial(s * s, p), k);
 }
@@ -110,11 +103,9 @@ inline doubles sqrt_of(const doubles& x) {
 inline batch<float> pow(const batch<float>& x, const batch<float>& y) {
   using detail::doubles;
   using detail::floats;
-  const floats zero(0.0F);
   const floats infinity(std::numeric_limits<float>::infinity());
-  const auto none =
-      lane::mask_cast<float>(lane::bits_as<std::uint32_t>(x) == batch<std::uint32_t>(0U)) &
-      (y > zero);
+  const floats zero(0.0F);
+  const auto none = detail::powers_of_zero(x, y);
   const auto plain = (((x > zero) & (x < infinity)) | none) & (xsimd::abs(y) < infinity);
   const floats result = detail::by_double(
       [](const doubles& base, const doubles& exponent) {

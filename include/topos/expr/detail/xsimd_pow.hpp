@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Powers of lanes of double: by a logarithm of some 64 bits, as the sum of two numbers.
+/// Powers of lanes of double: by a logarithm of some 62 bits, as the sum of two numbers.
 
 #include <cmath>
 #include <cstdint>
@@ -22,7 +22,7 @@ struct sum_of_two {
 
   /// A product.
   static sum_of_two of_product(const B& x, const B& y) {
-    const B high = x * y;
+    const B high = lane::rounded(B(x * y));  // else compilers may join it to a sum
     return {high, lane::fma(x, y, B(-high))};
   }
   /// c times it, where c is a constant in two parts.
@@ -32,17 +32,16 @@ struct sum_of_two {
   }
 };
 
-/// The logarithm to base 2 of a normal positive number: k + log2 m of x = 2^k m, where m is in
-/// [sqrt(1/2), sqrt(2)) and log2 m = c (s + s^3 / 3 + s^5 p(s^2)), s = (m - 1) / (m + 1); the first
-/// two terms as sums of two. scripts/reference/pow.py.
+/// A normal positive number as 2^k m, where m is in [sqrt(1/2), sqrt(2)).
+template <class B>
+struct power_and_rest {
+  B k;
+  B m;
+};
 template <class A>
-sum_of_two<xsimd::batch<double, A>> log2_in_two(const xsimd::batch<double, A>& x) {
+power_and_rest<xsimd::batch<double, A>> split_at_root(const xsimd::batch<double, A>& x) {
   using B = xsimd::batch<double, A>;
-  using two = sum_of_two<B>;
   using words = xsimd::batch<std::uint64_t, A>;
-  static constexpr double p[] = {0.5770780163555853,  0.4121985831111439,  0.3205988979671597,
-                                 0.26230819146702117, 0.22195278870596163, 0.19238055945712837,
-                                 0.1688854671740239,  0.16912787582324892};
   constexpr std::uint64_t one = 0x3ff0000000000000;
   constexpr std::uint64_t root = 0x3fe6a09e667f3bcd;  // of 1/2
   const words bits = lane::bits_as<std::uint64_t>(x);
@@ -50,7 +49,28 @@ sum_of_two<xsimd::batch<double, A>> log2_in_two(const xsimd::batch<double, A>& x
   // A whole number in the lowest bits of 2^52.
   const B k = lane::bits_as<double>(words((above >> 52) | words(0x4330000000000000))) -
               B(4503599627370496.0 + 1023.0);
-  const B m = lane::bits_as<double>(words(bits - (above & words(0xfff0000000000000)) + words(one)));
+  return {k, lane::bits_as<double>(words(bits - (above & words(0xfff0000000000000)) + words(one)))};
+}
+
+/// Where 0, and not -0, is raised to a positive power, which is 0.
+template <class T, class A>
+auto powers_of_zero(const xsimd::batch<T, A>& x, const xsimd::batch<T, A>& y) {
+  using word = typename exponents<T>::word;
+  return lane::mask_cast<T>(lane::bits_as<word>(x) == xsimd::batch<word, A>(word(0))) &
+         (y > xsimd::batch<T, A>(T(0)));
+}
+
+/// The logarithm to base 2 of a normal positive number: k + log2 m of x = 2^k m, where m is in
+/// [sqrt(1/2), sqrt(2)) and log2 m = c (s + s^3 / 3 + s^5 p(s^2)), s = (m - 1) / (m + 1); the first
+/// two terms as sums of two. scripts/reference/pow.py.
+template <class A>
+sum_of_two<xsimd::batch<double, A>> log2_in_two(const xsimd::batch<double, A>& x) {
+  using B = xsimd::batch<double, A>;
+  using two = sum_of_two<B>;
+  static constexpr double p[] = {0.5770780163555853,  0.4121985831111439,  0.3205988979671597,
+                                 0.26230819146702117, 0.22195278870596163, 0.19238055945712837,
+                                 0.1688854671740239,  0.16912787582324892};
+  const auto [k, m] = split_at_root(x);
   const B less = m - B(1.0);
   const B more = m + B(1.0);
   const B more_low = m - (more - B(1.0));
@@ -101,9 +121,10 @@ xsimd::batch<double, A> exp2_of_sum(const xsimd::batch<double, A>& t,
 
 }  // namespace detail
 
-/// x to the power y, within 0.6 units in the last place, and within 1.6 where that is near the
-/// largest or smallest number; but where x is not a normal positive number, y is not finite, or the
-/// power is beyond those, lane by lane. (0 to a positive power is 0 without that.)
+/// x to the power y, within 0.6 units in the last place where that is between 2^-100 and 2^100, and
+/// 1.8 everywhere; but where x is not a normal positive number, y is not finite, or the power is
+/// near or beyond the largest or smallest number, lane by lane. (0 to a positive power is 0 without
+/// that.)
 template <class A>
 xsimd::batch<double, A> pow(const xsimd::batch<double, A>& x, const xsimd::batch<double, A>& y) {
   using B = xsimd::batch<double, A>;
@@ -114,14 +135,11 @@ xsimd::batch<double, A> pow(const xsimd::batch<double, A>& x, const xsimd::batch
     const auto log2 = detail::log2_in_two(x);
     const auto t = detail::sum_of_two<B>::of_product(y, log2.high);
     const B low = lane::fma(y, log2.low, t.low);
-    const B zero(0.0);
-    const auto none = lane::mask_cast<double>(lane::bits_as<std::uint64_t>(x) ==
-                                              xsimd::batch<std::uint64_t, A>(std::uint64_t{0})) &
-                      (y > zero);
+    const auto none = detail::powers_of_zero(x, y);
     const auto plain = (x >= B(std::numeric_limits<double>::min())) &
                        (x < B(std::numeric_limits<double>::infinity())) &
                        (xsimd::abs(t.high) < B(1020.0));
-    const B power = xsimd::select(none, zero, detail::exp2_of_sum(t.high, low));
+    const B power = xsimd::select(none, B(0.0), detail::exp2_of_sum(t.high, low));
     return detail::mended(!(plain | none), power, one_by_one, x, y);
   }
 }
