@@ -382,7 +382,7 @@ class extremum_plan {
                                sizeof(value_type)};
     else
       kernel_.short_on_host = host_rows::turned_rows<value_type>::of(
-          out.where(), kernel_.rows, kernel_, kernel_type::turned_extrema::columns);
+          out.where(), kernel_.rows, kernel_, kernel_type::turned_extrema::too_long);
   }
 
   index_t size_;

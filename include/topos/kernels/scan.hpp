@@ -130,12 +130,6 @@ struct scan_kernel {
     (std::make_index_sequence<N>{});
   }
 
-  // Writes elements of row r from column c on.
-  void put(const value_type* values, index_t r, index_t c, index_t n) const {
-    assign(scan.out_of(r, c), scan.target.step,
-           make_row(convert_op<result_type>{}, memory_row<value_type>{{values}}), 0, n);
-  }
-
   // The total of a chunk; writes its elements if asked to.
   total_type scan_chunk(index_t r, index_t chunk, const total_type& start, bool writes) const {
     const index_t c = chunk * map_chunk;
@@ -183,7 +177,7 @@ struct scan_kernel {
         values[k] = static_cast<value_type>(chain[s]);
       }
     }
-    put(values, r, c, n);
+    assign(scan.out_of(r, c), scan.target.step, make_row(convert_op<result_type>{}, row), 0, n);
     return total;
   }
 };

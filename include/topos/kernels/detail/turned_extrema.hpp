@@ -17,20 +17,20 @@ class turned_extrema {
   static constexpr index_t width = lane::width<lane::made_of<T>>;
 
  public:
-  /// Rows of fewer columns are turned: as many as a block has by the lanes at least, and leaves
-  /// some room to others. One by one they take longer.
-  static constexpr index_t columns =
+  /// Rows of fewer columns are turned, since one by one they take longer: as long as a block has as
+  /// many as lanes at least, and leaves some room to others.
+  static constexpr index_t too_long =
       has_lanes ? std::min<index_t>(80, most_together * 7 / 8 / (sizeof(T) > 4 ? 2 : 1) /
                                             std::max<index_t>(width, short_row))
                 : 64;
 
-  turned_extrema(const turned_rows<T>& turned, index_t columns_of_each, index_t rows) {
+  turned_extrema(const turned_rows<T>& turned, index_t columns, index_t rows) {
     index_t r = 0;
     if constexpr (has_lanes) {
       for (; r + width <= rows; r += width) {
         auto best = lane::load(turned.at(0) + r);
         auto number = lane::splat(static_cast<T>(0));
-        for (index_t c = 1; c < columns_of_each; ++c) {
+        for (index_t c = 1; c < columns; ++c) {
           const auto with = lane::load(turned.at(c) + r);
           const auto better = Before{}.lanes(with, best);
           best = lane::select(better, with, best);
@@ -42,7 +42,7 @@ class turned_extrema {
     // The others, down columns, of which compilers make lanes: the best where the first ones were.
     T* const best = turned.at(0);
     std::fill(numbers_ + r, numbers_ + rows, number_type(0));
-    for (index_t c = 1; c < columns_of_each; ++c) {
+    for (index_t c = 1; c < columns; ++c) {
       const T* const with = turned.at(c);
       const auto number = static_cast<number_type>(c);
       TOPOS_INDEPENDENT_STEPS

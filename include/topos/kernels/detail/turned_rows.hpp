@@ -14,10 +14,10 @@
 
 namespace topos::detail::host_rows {
 
-/// Whether rows of so many columns are turned, if those of `most` are too long for that: there are
-/// `most_short_rows` of them in a block then, or fewer.
-[[nodiscard]] inline bool are_turned(index_t columns, index_t most = short_row) {
-  return columns > 1 && columns < most;
+/// Whether rows of so many columns are turned: there are `most_short_rows` of them in a block then,
+/// or fewer.
+[[nodiscard]] inline bool are_turned(index_t columns, index_t too_long = short_row) {
+  return columns > 1 && columns < too_long;
 }
 
 /// Rows of a block with their columns turned into rows, which begin `pitch` apart.
@@ -29,8 +29,8 @@ struct turned_rows {
   /// Those of an expression that a kernel makes an output of each, where they are short; else none.
   template <class Rows>
   [[nodiscard]] static short_rows of(const device& d, const Rows& rows,
-                                     const reduction_pieces& each, index_t most = short_row) {
-    if (!each.by_rows || each.reduced != 1 || !are_turned(each.columns, most)) return {};
+                                     const reduction_pieces& each, index_t too_long = short_row) {
+    if (!each.by_rows || each.reduced != 1 || !are_turned(each.columns, too_long)) return {};
     return {d, rows, each.outer, each.columns, 2 * sizeof(T), 2};
   }
 
