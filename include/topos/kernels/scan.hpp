@@ -182,10 +182,10 @@ struct scan_kernel {
   }
 };
 
-/// Scans the rows: see scan_rows. `totals` has room for a total of each chunk, or is null where
-/// each row is one thread's.
+/// Scans the rows. `totals` has room for a total of each chunk, or is null where each row is one
+/// thread's.
 template <class Stream, class Scan>
-void launch_scan(const Stream& stream, const Scan& scan, typename Scan::total_type* totals) {
+void scan_rows(const Stream& stream, const Scan& scan, typename Scan::total_type* totals) {
   const auto launch = [&](const auto& kernel) {
     stream.for_each("topos::scan", kernel.items(), kernel.cost(), 0, kernel);
   };
@@ -208,95 +208,20 @@ template <class Scan>
 
 }  // namespace host_rows
 
-/// Scans the rows. `room` has as many bytes as scan_bytes says, and is null where that is 0.
-template <class Stream, class Scan>
-void scan_rows(const Stream& stream, const Scan& scan, void* room) {
-  if constexpr (Stream::backend::kind == device_kind::cpu)
-    host_rows::launch_scan(stream, scan, static_cast<typename Scan::total_type*>(room));
-  else
-    device_rows::launch_scan(stream, scan, static_cast<index_t*>(room));
-}
-
-template <class Scan>
-[[nodiscard]] std::size_t scan_bytes(const device& d, const Scan& scan) {
+/// How many bytes launch_scan needs, 0 where it needs none.
+template <class Target, class Op, class Rows>
+[[nodiscard]] std::size_t scan_bytes(const device& d, const row_scan<Target, Op, Rows>& scan) {
   return d.kind() == device_kind::cpu ? host_rows::scan_bytes(scan) : device_rows::scan_bytes(scan);
 }
 
-/// The widest panel of columns that is scanned at once.
-inline constexpr index_t widest_panel = 512;
-
-/// Columns of a panel, of so many: narrow enough to share, and whole cache lines.
-[[nodiscard]] inline index_t panel_of(index_t columns) {
-  return std::min(columns, std::clamp<index_t>(columns / 32 / 64 * 64, 64, widest_panel));
+/// Scans the rows. `room` has as many bytes as scan_bytes says, and is null where that is 0.
+template <class Stream, class Target, class Op, class Rows>
+void launch_scan(const Stream& stream, const row_scan<Target, Op, Rows>& scan, void* room) {
+  using scan_type = row_scan<Target, Op, Rows>;
+  if constexpr (Stream::backend::kind == device_kind::cpu)
+    host_rows::scan_rows(stream, scan, static_cast<typename scan_type::total_type*>(room));
+  else
+    device_rows::scan_rows(stream, scan, static_cast<index_t*>(room));
 }
-
-/// The kernel of a scan down columns: item i is a panel of columns of one group of rows, of which
-/// row n of the scanned axis is row (group * length + n) * inner + t.
-template <class Target, class Op, class Rows>
-struct column_scan_kernel {
-  using value_type = typename decltype(std::declval<const Rows&>().row(0))::value_type;
-  using result_type = typename decltype(std::declval<const Target&>().elements)::value_type;
-  using running = running_t<value_type>;
-
-  Target target;
-  Rows rows;
-  Op op;
-  index_t outer;
-  index_t length;
-  index_t inner;
-  index_t columns;
-  index_t panel;
-
-  [[nodiscard]] KOKKOS_FUNCTION index_t across() const { return (columns + panel - 1) / panel; }
-  [[nodiscard]] index_t items() const { return outer * inner * across(); }
-  [[nodiscard]] index_t cost() const { return length * panel; }
-
-  TOPOS_HOST_BRANCH
-  template <class Team>
-  KOKKOS_FUNCTION void operator()(const Team& team, index_t i) const {
-    const index_t c = i % across() * panel;
-    const index_t past = c + panel < columns ? c + panel : columns;
-    const index_t t = i / across() % inner;
-    const index_t first = i / across() / inner * length * inner + t;
-    if constexpr (Team::on_host) {
-      running so_far[widest_panel];
-      value_type values[widest_panel];
-      for (index_t n = 0; n < length; ++n) {
-        const index_t r = first + n * inner;
-        auto* out = target.elements.data + target.start(r);
-        host_rows::assign(values, 1, rows.row(r), c, past);
-        TOPOS_INDEPENDENT_STEPS
-        for (index_t j = 0; j < past - c; ++j) {
-          const auto value = static_cast<running>(values[j]);
-          so_far[j] = n == 0 ? value : op(so_far[j], value);
-        }
-        host_rows::assign(out + c * target.step, target.step,
-                          make_row(convert_op<result_type>{}, memory_row<running>{{so_far}}), 0,
-                          past - c);
-      }
-    } else {
-      for (index_t j = c + team.rank(); j < past; j += team.threads()) scan_column(first, j);
-      team.barrier();
-    }
-  }
-
- private:
-  // On a device: some are asked for at once, so that the thread does not wait for each.
-  KOKKOS_FUNCTION void scan_column(index_t first, index_t j) const {
-    constexpr index_t some = 8;
-    running so_far{};
-    for (index_t n = 0; n < length; n += some) {
-      running values[some];
-      for (index_t k = 0; k < some; ++k) {
-        if (n + k < length) values[k] = static_cast<running>(rows.row(first + (n + k) * inner)[j]);
-      }
-      for (index_t k = 0; k < some && n + k < length; ++k) {
-        so_far = n + k == 0 ? values[k] : op(so_far, values[k]);
-        target.elements.data[target.start(first + (n + k) * inner) + j * target.step] =
-            convert_op<result_type>{}(so_far);
-      }
-    }
-  }
-};
 
 }  // namespace topos::detail

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <topos/expr/reshape.hpp>
+#include <topos/kernels/column_scan.hpp>
 #include <topos/kernels/reduction_order.hpp>
 #include <topos/kernels/scan.hpp>
 #include <topos/tensor/reduction.hpp>
@@ -14,38 +15,41 @@ namespace topos {
 
 namespace detail {
 
-/// Columns from which a scan across rows reads them by the cache line.
-inline constexpr index_t fewest_columns = 16;
-
-// `order`: the axes with the scanned one among the last, `target` that of the result so.
+// Along rows: w keeps the scanned axis apart, as the last one; `target` is the result's layout so.
 template <class To, class Op, expression V>
-void submit_row_scan(const V& v, const layout<V::rank>& target, const tensor<To, V::rank>& y,
-                     const Op& op, typename V::value_type neutral, std::vector<buffer> reads,
-                     const char* name, std::source_location where) {
-  const walk<V::rank> w = walk_of(v, {target}, 1);
+[[nodiscard]] auto row_scan_of(const V& v, const layout<V::rank>& target, const walk<V::rank>& w,
+                               const tensor<To, V::rank>& y, const Op& op,
+                               typename V::value_type neutral) {
   const auto to = rows_of(target_elements<To>{y.data()}, target, w);
-  using scan_type = row_scan<std::decay_t<decltype(to)>, Op, decltype(v.rows(w))>;
-  using total_type = typename scan_type::total_type;
-  const total_type start{static_cast<typename scan_type::running>(neutral)};
-  const scan_type scan{to, v.rows(w), op, start, w.rows(), w.columns()};
-  const std::size_t bytes = scan_bytes(y.device(), scan);
-  const buffer room = bytes == 0 ? buffer() : buffer(y.device(), bytes, where);
-  queue_of(y.device(), where)
-      .submit(
-          std::move(reads), {y.memory()}, y.size(),
-          [scan, room](const auto& stream) { scan_rows(stream, scan, room.data()); }, name, where);
+  using scan = row_scan<std::decay_t<decltype(to)>, Op, decltype(v.rows(w))>;
+  const typename scan::total_type start{static_cast<typename scan::running>(neutral)};
+  return scan{to, v.rows(w), op, start, w.rows(), w.columns()};
 }
 
+// Down columns of the axes in order.
 template <class To, class Op, expression V>
-void submit_column_scan(const V& v, const layout<V::rank>& target, const tensor<To, V::rank>& y,
-                        const reduction_order<V::rank>& order, const walk<V::rank>& w, const Op& op,
-                        std::vector<buffer> reads, const char* name, std::source_location where) {
+[[nodiscard]] auto column_scan_of(const V& v, const layout<V::rank>& target, const walk<V::rank>& w,
+                                  const tensor<To, V::rank>& y, const Op& op,
+                                  const reduction_order<V::rank>& order) {
   const auto to = rows_of(target_elements<To>{y.data()}, target, w);
-  column_scan_kernel<std::decay_t<decltype(to)>, Op, decltype(v.rows(w))> kernel{
-      to,          v.rows(w), op, order.outer, order.reduced, order.inner / w.columns(),
-      w.columns(), w.piece};
-  submit_kernel("topos::scan", kernel, y.device(), std::move(reads), {y.memory()}, y.size(), name,
-                where);
+  return column_scan<std::decay_t<decltype(to)>, Op, decltype(v.rows(w))>{
+      to, v.rows(w), op, order.outer, order.reduced, order.inner / w.columns(), w.columns()};
+}
+
+// Whether rows of so many columns are combined with each other: a GPU does not so with few, nor the
+// CPU where they are not one after the other.
+[[nodiscard]] inline bool goes_down(index_t columns, index_t inner, const device& d) {
+  constexpr index_t many_columns = 16;
+  return columns >= many_columns || (d == cpu() && columns == inner);
+}
+
+// Whether the CPU takes less time to write an expression down and scan that: where some elements
+// cost less together, or all are computed once for the totals of chunks and once more.
+template <expression E>
+[[nodiscard]] bool is_written_down(const E& e, bool in_chunks, const device& d) {
+  using row = decltype(e.rows(walk<E::rank>{}).row(0));
+  return !host_rows::drawn_row<row>::type::is_quick &&
+         (in_chunks || pairing_row<row>)&&d == cpu() && size_of_shape(e.shape()) > map_chunk;
 }
 
 // An expression scanned along an axis into y.
@@ -54,11 +58,25 @@ void submit_scan(const char* name, const E& e, std::size_t along, const Op& op,
                  typename E::value_type neutral, const tensor<To, E::rank>& y,
                  std::source_location where) {
   constexpr std::size_t rank = E::rank;
+  const shape<rank> extents = e.shape();
+  const layout<rank> dense = layout<rank>::dense(extents);
+  const auto submit = [&](const auto& scan) {
+    const std::size_t bytes = scan_bytes(y.device(), scan);
+    if constexpr (std::same_as<To, typename E::value_type>) {
+      if (is_written_down(e, bytes != 0, y.device())) {
+        map(e, y.memory(), dense, where, name);
+        return submit_scan(name, y.node(), along, op, neutral, y, where);
+      }
+    }
+    const buffer room = bytes == 0 ? buffer() : buffer(y.device(), bytes, where);
+    queue_of(y.device(), where)
+        .submit(
+            memory_read_by(e), {y.memory()}, y.size(),
+            [scan, room](const auto& stream) { launch_scan(stream, scan, room.data()); }, name,
+            where);
+  };
   axis_set<rank> set{};
   set[along] = true;
-  const shape<rank> extents = e.shape();
-  std::vector<buffer> reads = memory_read_by(e);
-  const layout<rank> dense = layout<rank>::dense(extents);
   const reduction_order<rank> order(e, set);
   if (!order.by_rows && extents[along] > 1) {
     const auto v = e.viewed(extents, order.axes);
@@ -67,26 +85,12 @@ void submit_scan(const char* name, const E& e, std::size_t along, const Op& op,
     const layout<rank> totals = order.axes(reduced_layout<rank>(extents, set));
     walk<rank> w = walk_of(v, {totals, target});
     w.go_down(totals, panel_of(w.columns()));
-    if (w.columns() >= fewest_columns) {
-      submit_column_scan(v, target, y, order, w, op, std::move(reads), name, where);
-      return;
-    }
+    if (goes_down(w.columns(), order.inner, y.device()))
+      return submit(column_scan_of(v, target, w, y, op, order));
   }
   const permute_view<rank> last = with_last<rank>(along);
-  submit_row_scan(e.viewed(extents, last), last(dense), y, op, neutral, std::move(reads), name,
-                  where);
-}
-
-// Whether the CPU takes less time to write an expression down and scan that: where some elements
-// cost less together, or long rows are computed once for their totals and once more.
-template <expression E>
-[[nodiscard]] bool is_written_down(const E& e, std::size_t along, const device& d) {
-  using row = decltype(e.rows(walk<E::rank>{}).row(0));
-  if (host_rows::drawn_row<row>::type::is_quick || d != cpu()) return false;
-  const index_t size = size_of_shape(e.shape());
-  const index_t columns = e.shape()[along];
-  return size > map_chunk &&
-         (pairing_row<row> || (columns > map_chunk && size / columns < host_rows::many_rows));
+  const auto by_rows = e.viewed(extents, last);
+  submit(row_scan_of(by_rows, last(dense), walk_of(by_rows, {last(dense)}, 1), y, op, neutral));
 }
 
 // Computed in the type of `neutral`, which changes nothing that it is combined with.
@@ -101,15 +105,7 @@ template <class To, class Op, operand X, class Wide>
   const auto e = convert<Wide>(as_node(x));
   const std::size_t along = checked_axis(name, axis, rank, where);
   tensor<To, rank> y(e.shape(), e.device().value_or(default_device::current()), where);
-  if (y.size() == 0) return y;
-  if constexpr (std::same_as<To, Wide>) {
-    if (is_written_down(e, along, y.device())) {
-      map(e, y.memory(), layout<rank>::dense(y.shape()), where, name);
-      submit_scan(name, y.node(), along, op, neutral, y, where);
-      return y;
-    }
-  }
-  submit_scan(name, e, along, op, neutral, y, where);
+  if (y.size() != 0) submit_scan(name, e, along, op, neutral, y, where);
   return y;
 }
 
@@ -146,7 +142,7 @@ inline constexpr T most_of = std::numeric_limits<T>::has_infinity
 /// The running sum along an axis, without one of all elements in row-major order, as a tensor of
 /// one axis: enqueues it, and returns a tensor of x's shape at once. Types as those of sum. Its
 /// bits do not depend on the number of threads. Throws `out_of_range`.
-TOPOS_SCAN(cumsum, detail::total_t<T>, add_op, detail::sum_t<T>(0))
+TOPOS_SCAN(cumsum, detail::total_t<T>, add_op, -detail::sum_t<T>(0))  // so -0 stays -0
 
 /// The running product: see cumsum.
 TOPOS_SCAN(cumprod, detail::total_t<T>, multiply_op, detail::sum_t<T>(1))

@@ -220,6 +220,15 @@ void store_narrow(To* to, const batch<float>& x) {
 #endif
 }
 
+/// Lanes of doubles to memory as floats.
+inline void store_narrow(float* to, const batch<double>& x) {
+#ifdef __AVX512F__
+  _mm256_storeu_ps(to, _mm512_cvtpd_ps(x));
+#else
+  _mm_storeu_ps(to, _mm256_cvtpd_ps(x));
+#endif
+}
+
 #else
 
 /// Whether lanes of To are loaded from elements of T.
@@ -237,6 +246,8 @@ inline constexpr bool narrows = false;
 template <class To>
   requires narrows<float, To>
 void store_narrow(To* to, const batch<float>& x);
+
+void store_narrow(float* to, const batch<double>& x);
 
 #endif
 

@@ -64,6 +64,19 @@ template <class T, class Row>
   return nullptr;
 }
 
+/// What a dense row's elements are in memory: of a narrower type, maybe; its own, if they are none.
+template <class Row>
+struct in_memory {
+  using type = typename Row::value_type;
+};
+template <class Row>
+  requires requires { typename decltype(std::declval<Row>().dense().elements)::in_memory; }
+struct in_memory<Row> {
+  using type = typename decltype(std::declval<Row>().dense().elements)::in_memory;
+};
+template <class Row>
+using in_memory_t = typename in_memory<Row>::type;
+
 /// Whether `count` rows from r on lie in memory, all as far from the next.
 template <class T, class Rows>
 [[nodiscard]] bool lie_evenly(const Rows& rows, index_t r, index_t count) {

@@ -157,7 +157,7 @@ template <class Scan>
          (scan.columns <= chained_chunk && scan.count >= many_rows_of_warps);
 }
 
-/// How many bytes launch_scan needs, 0 where it needs none.
+/// How many bytes scan_rows needs, 0 where it needs none.
 template <class Scan>
 [[nodiscard]] std::size_t scan_bytes(const Scan& scan) {
   if (scan.columns <= chained_chunk) return 0;
@@ -165,9 +165,9 @@ template <class Scan>
          sizeof(index_t);
 }
 
-/// Scans the rows: see scan_rows.
+/// Scans the rows.
 template <class Stream, class Scan>
-void launch_scan(const Stream& stream, const Scan& scan, index_t* told) {
+void scan_rows(const Stream& stream, const Scan& scan, index_t* told) {
   const auto launch = [&](const auto& kernel, std::size_t scratch) {
     stream.for_each("topos::scan", kernel.items(), kernel.cost(), scratch, kernel);
   };
