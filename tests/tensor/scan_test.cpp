@@ -82,6 +82,28 @@ TYPED_TEST(scan_of, gives_numpys_values) {
   });
 }
 
+// Lanes are of some neighbours, and what is written down of some more.
+TYPED_TEST(scan_of, rows_of_any_length_are_whole) {
+  using T = TypeParam;
+  on_each_device([](topos::device d) {
+    for (const index_t n : {2, 7, 9, 16, 17, 31, 63, 64, 100, 511, 512, 1025, 4096, 4100}) {
+      constexpr index_t rows = 3;
+      std::vector<T> in(static_cast<std::size_t>(rows * n));
+      std::vector<float> expected(in.size());
+      for (index_t i = 0; i < rows * n; ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        in[at] = static_cast<T>(i % 3 == 0 ? 1 : 0);
+        expected[at] = static_cast<float>(in[at]) + (i % n == 0 ? 0.0f : expected[at - 1]);
+      }
+      const tensor<T, 2> x = tensor_on<2>(d, {rows, n}, in);
+      check_close<T>(cumsum(x, 1), expected);
+      check_close<T>(cumsum(x * T(1), 1), expected);
+      const tensor<T, 2> columns = transpose(x);
+      check_close<T>(cumsum(transpose(columns), 1), expected);
+    }
+  });
+}
+
 TEST(scan, does_not_depend_on_the_layout) {
   on_each_device([](topos::device d) {
     support::in_several_layouts(reduction_case<float>().x(d), [](const auto& x) {

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <topos/device/device.hpp>
+#include <topos/kernels/detail/narrow_rows.hpp>
 #include <topos/kernels/detail/row_scan.hpp>
+#include <topos/kernels/detail/running_lanes.hpp>
 #include <topos/kernels/detail/scan_chain.hpp>
 
 namespace topos::detail {
@@ -17,8 +19,9 @@ namespace host_rows {
 /// each chunk of row i starts with; or a chunk, started with that.
 enum class scan_part : std::uint8_t { rows, totals, starts, chunks };
 
-/// A part of a scan along rows on the host. Rows are cut into chunks, and these into segments,
-/// whose totals are made first, so that they can be scanned side by side.
+/// A part of a scan along rows on the host. Rows are cut into chunks, each of which starts with
+/// what those before it come to, whoever made that: so the bits are the same for any number of
+/// threads.
 template <class Scan, scan_part Part>
 struct scan_kernel {
   using value_type = typename Scan::value_type;
@@ -27,14 +30,16 @@ struct scan_kernel {
   using kept = typename Scan::kept;
   using total_type = typename Scan::total_type;
   static constexpr bool is_of_chunks = Part == scan_part::totals || Part == scan_part::chunks;
+  /// Not products of doubles, of which those of neighbours may be too large or too small where no
+  /// running product is.
+  static constexpr bool by_lanes =
+      runs_along_lanes<typename Scan::op_type, running, value_type> &&
+      (std::same_as<total_type, running> || std::same_as<value_type, float>);
 
-  /// Segments of a chunk: as many as hide the latency of an operation, and not a power of two, of
-  /// which the places side by side would be in the same set of a cache.
-  static constexpr index_t segments = 9;
-  /// Rows of up to so many elements are straight: each is combined with what those before it come
-  /// to, in some rows side by side.
-  static constexpr index_t straight = map_chunk / 2;
-  static constexpr index_t straight_at_once = 4;
+  /// Rows without lanes are combined with what is before them some side by side.
+  static constexpr index_t side_by_side = by_lanes ? 1 : 4;
+  /// Elements that are written down at once.
+  static constexpr index_t written = map_chunk / 8;
 
   Scan scan;
   total_type* totals;  // of all chunks, and then what they start with
@@ -42,8 +47,8 @@ struct scan_kernel {
   [[nodiscard]] index_t chunks() const { return (scan.columns + map_chunk - 1) / map_chunk; }
   /// Rows of an item.
   [[nodiscard]] index_t together() const {
-    if (scan.columns > straight) return 1;
-    return map_chunk / scan.columns / straight_at_once * straight_at_once + straight_at_once;
+    if (scan.columns > map_chunk) return 1;
+    return map_chunk / scan.columns / side_by_side * side_by_side + side_by_side;
   }
   [[nodiscard]] index_t items() const {
     if (Part == scan_part::starts) return scan.count;
@@ -61,67 +66,110 @@ struct scan_kernel {
     if constexpr (Part == scan_part::starts) {
       scan_before(team, totals + i * chunks(), chunks(), nullptr, scan.neutral, scan.joins());
     } else if constexpr (Part == scan_part::totals) {
-      totals[i] = scan_chunk(i / chunks(), i % chunks(), scan.neutral, false);
+      totals[i] = total_of(i / chunks(), i % chunks());
     } else if constexpr (Part == scan_part::chunks) {
-      scan_chunk(i / chunks(), i % chunks(), totals[i], true);
+      running so_far[1] = {kept::value(totals[i])};
+      go_on(so_far, i / chunks(), i % chunks() * map_chunk);
     } else {
       const index_t r = i * together();
-      if (scan.columns > straight)
-        scan_row(r);
-      else
-        scan_straight_rows(r, std::min(r + together(), scan.count));
+      scan_whole_rows(r, std::min(r + together(), scan.count));
     }
   }
 
  private:
-  void scan_row(index_t r) const {
-    total_type start = scan.neutral;
-    for (index_t chunk = 0; chunk < chunks(); ++chunk)
-      start = kept::join(scan.op, start, scan_chunk(r, chunk, start, true));
-  }
-
-  // The rows [r, last), which are straight. The shortest ones of what is quick one by one: a CPU
-  // begins with the next before it is done with one. Others side by side.
-  void scan_straight_rows(index_t r, index_t last) const {
+  // The rows [r, last). The shortest ones of what is quick one by one: a CPU begins with the next
+  // before it is done with one.
+  void scan_whole_rows(index_t r, index_t last) const {
     if constexpr (Scan::row_type::is_quick) {
-      constexpr index_t soon_done = 64;
+      constexpr index_t soon_done = by_lanes ? 16 : 64;
       if (scan.columns <= soon_done) {
         for (; r < last; ++r) scan.scan_straight(scan.rows.row(r), scan.out_of(r, 0));
         return;
       }
     }
-    for (; r + straight_at_once <= last; r += straight_at_once) scan_beside<straight_at_once>(r);
+    for (; r + side_by_side <= last; r += side_by_side) scan_beside<side_by_side>(r);
     for (; r < last; ++r) scan_beside<1>(r);
   }
 
   // N rows from r on.
   template <index_t N>
   void scan_beside(index_t r) const {
-    running so_far[N];
-    std::fill_n(so_far, N, kept::value(scan.neutral));
-    if constexpr (Scan::row_type::is_quick) {
-      if (scan.rows.row(r).is_dense()) {
-        go_on(so_far, r, 0, scan.columns, [&](index_t i) { return scan.rows.row(r + i).dense(); });
-        return;
+    total_type start[N];
+    std::fill_n(start, N, scan.neutral);
+    for (index_t chunk = 0; chunk < chunks(); ++chunk) {
+      running so_far[N];
+      for (index_t i = 0; i < N; ++i) {
+        so_far[i] = kept::value(start[i]);
+        if (chunk + 1 < chunks()) start[i] = kept::join(scan.op, start[i], total_of(r + i, chunk));
       }
-    }
-    constexpr index_t most = map_chunk / 8;
-    value_type values[N * most];
-    for (index_t c = 0; c < scan.columns; c += most) {
-      const index_t n = std::min(most, scan.columns - c);
-      for (index_t i = 0; i < N; ++i) assign(values + i * n, 1, scan.rows.row(r + i), c, c + n);
-      go_on(so_far, r, c, n, [&](index_t i) { return memory_row<value_type>{{values}, i * n}; });
+      go_on(so_far, r, chunk * map_chunk);
     }
   }
 
-  // Goes on with N rows, by n elements of row_of(i) for each, from column c on.
+  // What a chunk of a row comes to.
+  [[nodiscard]] total_type total_of(index_t r, index_t chunk) const {
+    const index_t past = std::min((chunk + 1) * map_chunk, scan.columns);
+    value_type values[written];
+    total_type total = scan.neutral;
+    for (index_t c = chunk * map_chunk; c < past; c += written) {
+      const index_t n = std::min(written, past - c);
+      assign(values, 1, scan.rows.row(r), c, c + n);
+      total = kept::join(scan.op, total, kept::of(scan.op, summands(values), 0, n));
+    }
+    return total;
+  }
+
+  // Values in the type in which they are added up: the lanes of a narrower one might overflow where
+  // no running total does.
+  [[nodiscard]] static auto summands(const value_type* values) {
+    const memory_row<value_type> row{{values}};
+    if constexpr (std::same_as<running, value_type>)
+      return row;
+    else if constexpr (lane::widens<value_type, running>)
+      return dense_row<widened_elements<memory_elements<value_type>, running>>{{{values}}};
+    else
+      return make_row(convert_op<running>{}, row);
+  }
+
+  // Goes on with N rows from r on, from column c to the end of its chunk.
+  template <std::size_t N>
+  void go_on(running (&so_far)[N], index_t r, index_t c) const {
+    const index_t past = std::min(c + map_chunk, scan.columns);
+    if constexpr (by_lanes) {
+      static_assert(N == 1);
+      go_on_by_lanes(so_far[0], r, c, past);
+    } else {
+      if constexpr (Scan::row_type::is_quick) {
+        if (scan.rows.row(r).is_dense()) {
+          go_on_with(
+              so_far, r, c, past - c, [&](index_t i) { return scan.rows.row(r + i).dense(); }, c);
+          return;
+        }
+      }
+      value_type values[N * written];
+      for (; c < past; c += written) {
+        const index_t n = std::min(written, past - c);
+        for (index_t i = 0; i < static_cast<index_t>(N); ++i)
+          assign(values + i * n, 1, scan.rows.row(r + i), c, c + n);
+        go_on_with(
+            so_far, r, c, n,
+            [&](index_t i) {
+              return memory_row<value_type>{{values}, i * n};
+            },
+            0);
+      }
+    }
+  }
+
+  // By n elements of row_of(i) for each, from its element `first` on.
   template <std::size_t N, class RowOf>
-  void go_on(running (&so_far)[N], index_t r, index_t c, index_t n, const RowOf& row_of) const {
+  void go_on_with(running (&so_far)[N], index_t r, index_t c, index_t n, const RowOf& row_of,
+                  index_t first) const {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       const decltype(row_of(0)) rows[] = {row_of(I)...};
       result_type* const out[] = {scan.out_of(r + I, c)...};
       const auto step = [&](std::size_t i, index_t k) __attribute__((always_inline)) {
-        so_far[i] = scan.op(so_far[i], static_cast<running>(rows[i][k]));
+        so_far[i] = scan.op(so_far[i], static_cast<running>(rows[i][first + k]));
         out[i][k * scan.target.step] =
             convert_op<result_type>{}(static_cast<value_type>(so_far[i]));
       };
@@ -130,55 +178,31 @@ struct scan_kernel {
     (std::make_index_sequence<N>{});
   }
 
-  // The total of a chunk; writes its elements if asked to.
-  total_type scan_chunk(index_t r, index_t chunk, const total_type& start, bool writes) const {
-    const index_t c = chunk * map_chunk;
-    const index_t past = std::min(c + map_chunk, scan.columns);
-    const index_t n = past - c;
-    const auto& op = scan.op;
-    value_type values[map_chunk];
-    assign(values, 1, scan.rows.row(r), c, past);
-    const memory_row<value_type> row{{values}};
-    // Totals are made in the type in which they are added up: the lanes of a narrower one might
-    // overflow where no running total does.
-    const auto summands = [&] {
-      if constexpr (std::same_as<running, value_type>)
-        return row;
-      else if constexpr (lane::widens<value_type, running>)
-        return dense_row<widened_elements<memory_elements<value_type>, running>>{{{values}}};
-      else
-        return make_row(convert_op<running>{}, row);
-    }();
-    const index_t length = (n + segments - 1) / segments;
-    running chain[segments];
-    total_type total = scan.neutral;
-    for (index_t s = 0; s < segments; ++s) {
-      chain[s] = kept::value(kept::join(op, start, total));
-      const index_t first = std::min(s * length, n);
-      const index_t last = std::min(first + length, n);
-      if (first < last) {
-        total = kept::join(op, total, kept::of(op, summands, first, last));
+  void go_on_by_lanes(running so_far, index_t r, index_t c, index_t past) const {
+    using T = in_memory_t<typename Scan::row_type>;
+    constexpr bool has_own_lanes = runs_by_lanes<typename Scan::op_type, running, T>;
+    const auto run = [&](const auto* from, auto* to, index_t n) {
+      so_far = run_along(scan.op, kept::value(scan.neutral), so_far, from, to, n);
+    };
+    const T* from = has_own_lanes ? memory_of<T>(scan.rows.row(r)) : nullptr;
+    value_type values[written];
+    value_type made[written];
+    for (; c < past; c += written) {
+      const index_t n = std::min(written, past - c);
+      value_type* to = made;
+      if constexpr (std::same_as<value_type, result_type>) {
+        if (scan.target.step == 1) to = scan.out_of(r, c);
       }
-    }
-    if (!writes) return total;
-    // Whole chunks: the chains side by side.
-    const index_t side_by_side = n - (segments - 1) * length;
-    for (index_t k = 0; k < side_by_side; ++k) {
-      for (index_t s = 0; s < segments; ++s) {
-        value_type& value = values[s * length + k];
-        chain[s] = op(chain[s], static_cast<running>(value));
-        value = static_cast<value_type>(chain[s]);
+      if (from == nullptr) {
+        assign(values, 1, scan.rows.row(r), c, c + n);
+        run(static_cast<const value_type*>(values), to, n);
+      } else if constexpr (has_own_lanes) {
+        run(from + c, to, n);
       }
+      if (to == made)
+        assign(scan.out_of(r, c), scan.target.step,
+               make_row(convert_op<result_type>{}, memory_row<value_type>{{made}}), 0, n);
     }
-    for (index_t s = 0; s < segments; ++s) {
-      const index_t last = std::min((s + 1) * length, n);
-      for (index_t k = s * length + std::max<index_t>(side_by_side, 0); k < last; ++k) {
-        chain[s] = op(chain[s], static_cast<running>(values[k]));
-        values[k] = static_cast<value_type>(chain[s]);
-      }
-    }
-    assign(scan.out_of(r, c), scan.target.step, make_row(convert_op<result_type>{}, row), 0, n);
-    return total;
   }
 };
 

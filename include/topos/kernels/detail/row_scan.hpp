@@ -20,6 +20,7 @@ struct row_scan {
   using value_type = typename row_type::value_type;
   using result_type = typename decltype(std::declval<const Target&>().elements)::value_type;
   using running = running_t<value_type>;
+  using op_type = Op;
   using kept = scan_total<Op, running>;
   using total_type = typename kept::type;
 

@@ -5,8 +5,8 @@
 /// neighbouring columns stay in registers from row to row.
 
 #include <concepts>
-#include <topos/expr/call.hpp>
-#include <topos/kernels/detail/column_reducer.hpp>
+#include <topos/kernels/detail/running_lanes.hpp>
+#include <type_traits>
 
 namespace topos::detail::host_rows {
 
@@ -28,17 +28,6 @@ struct no_rows {
 template <class Op, class Total>
 class running_columns {
  public:
-  /// Whether elements of T are read by lanes of totals; not complex ones, whose products by lanes
-  /// are others to the bit.
-  template <class T>
-  static constexpr bool reads_lanes = [] {
-    if constexpr (lane::real_element<Total>)
-      return lane::width<Total> > 1 && has_lanes<Op, lane::of<Total>, lane::of<Total>> &&
-             (std::same_as<T, Total> || lane::widens<T, Total>);
-    else
-      return false;
-  }();
-
   /// How many elements whole batches take past so many columns.
   template <class T>
   [[nodiscard]] static index_t past_columns(index_t columns) {
@@ -51,7 +40,7 @@ class running_columns {
   template <class T, class To>
   static void add(const Op& op, Total* totals, spaced_rows<const T> from, To to, index_t count,
                   index_t columns) {
-    if constexpr (reads_lanes<T>) {
+    if constexpr (runs_by_lanes<Op, Total, T>) {
       // The last columns of all rows first: they write over the first ones of the next.
       index_t left = whole_batches<T>(columns);
       const auto add_batches = [&]<int Count>(std::integral_constant<int, Count> /*n*/) {
@@ -70,7 +59,7 @@ class running_columns {
  private:
   template <class T>
   static constexpr index_t batch = [] {
-    if constexpr (reads_lanes<T>)
+    if constexpr (runs_by_lanes<Op, Total, T>)
       return lane::width<Total>;
     else
       return index_t{1};
@@ -94,24 +83,12 @@ class running_columns {
     for (int k = 0; k < Count; ++k) total[k] = lane::load(totals + k * width);
     for (index_t i = 0; i < count; ++i, from = from.from(1), to = to.from(1)) {
       for (int k = 0; k < Count; ++k) {
-        total[k] = op.lanes(total[k], lanes_from(from.at + k * width));
-        if constexpr (!std::same_as<To, no_rows>) {
-          if constexpr (requires { lane::store(to.at, total[k]); })
-            lane::store(to.at + k * width, total[k]);
-          else
-            lane::store_narrow(to.at + k * width, total[k]);
-        }
+        total[k] = op.lanes(total[k], totals_from<Total>(from.at + k * width));
+        if constexpr (!std::same_as<To, no_rows>)
+          store_totals<std::decay_t<decltype(*to.at)>, Total>(to.at + k * width, total[k]);
       }
     }
     for (int k = 0; k < Count; ++k) lane::store(totals + k * width, total[k]);
-  }
-
-  template <class T>
-  static lane::of<Total> lanes_from(const T* from) {
-    if constexpr (std::same_as<T, Total>)
-      return lane::load(from);
-    else
-      return lane::load_wide<Total>(from);
   }
 
   template <class T, class To>

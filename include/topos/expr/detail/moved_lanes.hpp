@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Lanes moved to later places of a batch, by AVX2 and AVX-512.
+
+#include <cstdint>
+#include <topos/core/config.hpp>
+#if TOPOS_HAS_XSIMD
+#include <topos/expr/detail/xsimd_lanes.hpp>
+#else
+#include <topos/expr/detail/scalar_lanes.hpp>
+#endif
+
+#if TOPOS_HAS_XSIMD && defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+namespace topos::lane {
+
+#if TOPOS_HAS_XSIMD && defined(__AVX2__)
+
+/// Whether there are lanes of T that are moved.
+template <class T>
+inline constexpr bool has_moves = sizeof(T) == 4 || sizeof(T) == 8;
+
+/// Lane i is lane i - Places of x; the first ones are those of `before`, a batch of equal lanes.
+template <int Places, class T>
+batch<T> moved_up(const batch<T>& x, const batch<T>& before) {
+  using words = batch<std::uint32_t>;
+  constexpr int count = Places * static_cast<int>(sizeof(T) / 4);
+  const words from = lane::bits_as<std::uint32_t>(x);
+  const words first = lane::bits_as<std::uint32_t>(before);
+#ifdef __AVX512F__
+  return lane::bits_as<T>(words(_mm512_alignr_epi32(from, first, 16 - count)));
+#else
+  const __m256i places =
+      _mm256_sub_epi32(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), _mm256_set1_epi32(count));
+  return lane::bits_as<T>(words(
+      _mm256_blend_epi32(_mm256_permutevar8x32_epi32(from, places), first, (1 << count) - 1)));
+#endif
+}
+
+/// All lanes as the last one of x.
+template <class T>
+batch<T> last_splat(const batch<T>& x) {
+  using words = batch<std::uint32_t>;
+  const words from = lane::bits_as<std::uint32_t>(x);
+#ifdef __AVX512F__
+  if constexpr (sizeof(T) == 8)
+    return lane::bits_as<T>(words(_mm512_permutexvar_epi64(_mm512_set1_epi64(7), from)));
+  else
+    return lane::bits_as<T>(words(_mm512_permutexvar_epi32(_mm512_set1_epi32(15), from)));
+#else
+  if constexpr (sizeof(T) == 8)
+    return lane::bits_as<T>(words(_mm256_permute4x64_epi64(from, 0xff)));
+  else
+    return lane::bits_as<T>(words(_mm256_permutevar8x32_epi32(from, _mm256_set1_epi32(7))));
+#endif
+}
+
+#else
+
+template <class T>
+inline constexpr bool has_moves = false;
+
+template <int Places, class T>
+batch<T> moved_up(const batch<T>& x, const batch<T>& before);
+template <class T>
+batch<T> last_splat(const batch<T>& x);
+
+#endif
+
+}  // namespace topos::lane
