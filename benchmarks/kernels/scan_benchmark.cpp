@@ -28,6 +28,13 @@ void running_sums_of_rows(benchmark::State& state) {
   bench::moves(state, 2 * x.size());
 }
 
+// Of few columns, in the order in which they lie.
+void running_sums_of_columns(benchmark::State& state) {
+  const auto x = bench::varied<2>({bench::million, 8});
+  bench::until_ready(state, [&] { return cumsum(x, 0); });
+  bench::moves(state, 2 * x.size());
+}
+
 // In a table that the caches hold.
 void searched(benchmark::State& state) {
   const auto table = sort(bench::varied<1>({2000}));
@@ -43,6 +50,7 @@ void sorted(benchmark::State& state) {
 const bench::on_each_device registered[]{
     {"scan/cumsum", "10000000", running_sum},
     {"scan/cumsum_rows", "30000x128", running_sums_of_rows},
+    {"scan/cumsum_columns", "1000000x8", running_sums_of_columns},
     {"sort/sort", "10000000", sorted},
     {"sort/searchsorted", "1000000", searched},
 };

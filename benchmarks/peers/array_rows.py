@@ -89,6 +89,7 @@ ROWS = (
     as_good_as_peers("reduce/mean", "10000000", "mean of 10 M bytes, as float", dtype="u8"),
     as_good_as_peers("scan/cumsum", "10000000", "cumsum of 10 M"),
     as_good_as_peers("scan/cumsum_rows", "30000x128", "cumsum over axis 1 of 30000 x 128"),
+    as_good_as_peers("scan/cumsum_columns", "1000000x8", "cumsum over axis 0 of 1 M x 8"),
     row("sort/sort", "10000000", "sort of 10 M"),
     as_good_as_peers("sort/searchsorted", "1000000", "searchsorted of 1 M in 2,000"),
     as_good_as_peers("matmul", "256", "matrix product, 256", 0.97),

@@ -102,6 +102,7 @@ class jax_peer:
             "reduce/mean/10000000/u8": workload(octet(10 * million), jnp.mean),
             "scan/cumsum/10000000": workload(normal(10 * million), jnp.cumsum),
             "scan/cumsum_rows/30000x128": workload(normal(30_000, 128), lambda x: jnp.cumsum(x, axis=1)),
+            "scan/cumsum_columns/1000000x8": workload(normal(million, 8), lambda x: jnp.cumsum(x, axis=0)),
             "sort/sort/10000000": workload(normal(10 * million), jnp.sort),
             "sort/searchsorted/1000000": workload(
                 lambda: (jnp.sort(normal(2000)()[0]), *normal(million)()), jnp.searchsorted

@@ -85,6 +85,7 @@ class torch_peer:
             "reduce/mean/10000000/u8": workload(octet(10 * million), lambda x: torch.mean(x, dtype=torch.float32)),
             "scan/cumsum/10000000": workload(normal(10 * million), lambda x: torch.cumsum(x, 0)),
             "scan/cumsum_rows/30000x128": workload(normal(30_000, 128), lambda x: torch.cumsum(x, 1)),
+            "scan/cumsum_columns/1000000x8": workload(normal(million, 8), lambda x: torch.cumsum(x, 0)),
             "sort/sort/10000000": workload(normal(10 * million), lambda x: torch.sort(x).values),
             "sort/searchsorted/1000000": workload(
                 lambda: (torch.sort(normal(2000)()[0]).values, *normal(million)()), torch.searchsorted
