@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <limits>
 #include <topos/async/in_place_scope.hpp>
+#include <topos/expr/gather.hpp>
 #include <topos/expr/math.hpp>
 #include <topos/expr/views.hpp>
 #include <topos/tensor/scan.hpp>
@@ -134,6 +135,46 @@ TEST(column_scan, of_products_stays_0_whatever_follows) {
   on_each_device([&](topos::device d) {
     const tensor<double, 3> x = tensor_on<3>(d, n.shape(), in);
     EXPECT_EQ(values_of(cumprod(x, 1)), std::vector<double>(n.size(), 0.0));
+  });
+}
+
+// A GPU makes totals of parts of columns as few as these, and of complex numbers without scaling.
+TEST(column_scan, of_complex_products_stays_0_whatever_follows) {
+  using complex = Kokkos::complex<double>;
+  const extents n{1, 40'000, 7};
+  std::vector<complex> in(n.size(), complex(2.0));
+  std::fill_n(in.begin(), 7, complex(0.0));
+  const tensor<complex, 3> x = tensor_on<3>(topos::cpu(), n.shape(), in);
+  const std::vector<complex> got = values_of(cumprod(x, 1));
+  for (std::size_t i = 0; i < got.size(); ++i) ASSERT_EQ(got[i].real(), 0.0) << i;
+}
+
+// Rows of a table in any order, which do not lie evenly though each is in memory.
+TEST(column_scan, of_taken_rows_is_whole) {
+  const extents n{1, 60, 24};
+  const std::vector<float> in = numbers<float>(n, 10);
+  const std::vector<std::int32_t> taken{3, 4, 59, 0, 7, 7, 1, 58, 5, 5};
+  std::vector<float> out;
+  for (const std::int32_t r : taken)
+    out.insert(out.end(), in.begin() + 24 * r, in.begin() + 24 * r + 24);
+  const auto expected = one_by_one<float>(out, {1, 10, 24}, [](float a, float b) { return a + b; });
+  on_each_device([&](topos::device d) {
+    const tensor<float, 2> table = tensor_on<2>(d, {60, 24}, in);
+    const tensor<std::int32_t, 1> places = tensor_on<1>(d, {10}, taken);
+    EXPECT_EQ(values_of(cumsum(take(table, places, 0), 0)), expected);
+  });
+}
+
+TEST(column_scan, of_halves_is_rounded_once) {
+  on_each_device([](topos::device d) {
+    std::vector<topos::f16> in(3 * 20, topos::f16(0.0F));
+    for (std::size_t i = 0; i < 20; ++i) {
+      in[i] = topos::f16(1024.0F);
+      in[20 + i] = topos::f16(0.5F);
+      in[40 + i] = topos::f16(0x1p-24F);  // with it, 1024.5 is nearer to 1025
+    }
+    const auto got = values_of(cumsum(tensor_on<3>(d, {1, 3, 20}, in), 1));
+    for (std::size_t i = 0; i < 20; ++i) EXPECT_EQ(static_cast<float>(got[40 + i]), 1025.0F) << i;
   });
 }
 

@@ -312,6 +312,18 @@ TEST(scan, overflows_where_a_running_total_does_alone) {
   });
 }
 
+// Eight neighbours' would be 0 in double, too.
+TEST(scan, of_products_is_what_running_products_are) {
+  on_each_device([](topos::device d) {
+    std::vector<float> in(64, 1.0f);
+    std::fill_n(in.begin(), 16, 0x1p127f);
+    std::fill_n(in.begin() + 16, 8, 0x1p-149f);
+    const std::vector<float> got = values_of(cumprod(vector_on<float>(d, in)));
+    for (std::size_t i = 1; i < 23; ++i) ASSERT_EQ(got[i], in[0] * 2 * in[0]) << i;
+    ASSERT_FALSE(std::isnan(got.back()));
+  });
+}
+
 // Of what follows the 0 alone they do.
 TEST(scan, of_products_stays_0_whatever_follows) {
   on_each_device([](topos::device d) {

@@ -22,8 +22,9 @@ struct column_scan {
   using result_type = typename decltype(std::declval<const Target&>().elements)::value_type;
   using running = running_t<value_type>;
   using op_type = Op;
-  /// Whether what some rows come to may be made without those before: see scan_total.
-  static constexpr bool cuts_rows = std::same_as<typename scan_total<Op, running>::type, running>;
+  /// Whether what some rows come to is made without those before: not of products, which may be too
+  /// large or too small by themselves.
+  static constexpr bool cuts_rows = !std::same_as<Op, multiply_op>;
 
   Target target;
   Rows rows;
@@ -81,6 +82,8 @@ struct column_scan_kernel {
   using result_type = typename Scan::result_type;
   using running = typename Scan::running;
   using columns_type = running_columns<typename Scan::op_type, running>;
+  /// What is not written to where it goes at once: halves are rounded once.
+  using made_type = std::conditional_t<std::same_as<value_type, result_type>, value_type, running>;
 
   Scan scan;
   scan_cut cut;
@@ -150,7 +153,7 @@ struct column_scan_kernel {
     constexpr index_t room = bytes / static_cast<index_t>(sizeof(value_type));
     static_assert(room >= widest_panel);
     alignas(flat_block::alignment) value_type values[room + most_lanes];
-    alignas(flat_block::alignment) value_type made[MakesTotals ? 1 : room + most_lanes];
+    alignas(flat_block::alignment) made_type made[MakesTotals ? 1 : room + most_lanes];
     const auto source = source_of(p);
     const auto target = target_of(p, source.at);
     const index_t past_columns = columns_type::template past_columns<value_type>(p.columns);
@@ -171,7 +174,7 @@ struct column_scan_kernel {
       if constexpr (MakesTotals) {
         add_to(no_rows{});
       } else {
-        add_to(writes ? target.from(n) : spaced_rows<value_type>{made, p.columns});
+        add_to(writes ? target.from(n) : spaced_rows<made_type>{made, p.columns});
         if (!writes) put(p, n, count, made);
       }
     }
@@ -182,18 +185,24 @@ struct column_scan_kernel {
     return step == p.columns || columns_type::template past_columns<value_type>(p.columns) == 0;
   }
 
-  // The rows of a group in memory, or null.
+  // The rows of a group in memory, or null. They are of one axis, so if they have strides they lie
+  // evenly; those that are gathered lie anywhere.
   [[nodiscard]] auto source_of(const part& p) const {
     using T = in_memory_t<typename Scan::row_type>;
-    const auto at = [&](index_t n) { return memory_of<T>(scan.rows.row(scan.row_of(p.group, n))); };
-    const T* const first = at(0);
-    const index_t step = first == nullptr ? 0 : at(1) - first;
-    if (first == nullptr || !takes_batches(p, step)) return spaced_rows<const T>{nullptr, 0};
-    return spaced_rows<const T>{first + p.c, step};
+    spaced_rows<const T> rows{nullptr, 0};
+    if constexpr (requires { scan.rows.is_one_run(index_t{}, index_t{}); }) {
+      const auto at = [&](index_t n) {
+        return memory_of<T>(scan.rows.row(scan.row_of(p.group, n)));
+      };
+      const T* const first = at(0);
+      const index_t step = first == nullptr ? 0 : at(1) - first;
+      if (first != nullptr && takes_batches(p, step)) rows = {first + p.c, step};
+    }
+    return rows;
   }
 
   // Those that are written, if not over what is read: whole batches would be over the next ones.
-  [[nodiscard]] spaced_rows<value_type> target_of(const part& p, const void* source) const {
+  [[nodiscard]] spaced_rows<made_type> target_of(const part& p, const void* source) const {
     if constexpr (std::same_as<value_type, result_type>) {
       result_type* const at = out_of(p, 0);
       const index_t step = out_of(p, 1) - at;
@@ -219,15 +228,16 @@ struct column_scan_kernel {
     }
   }
 
-  void put(const part& p, index_t n, index_t count, const value_type* values) const {
-    const auto row = make_row(convert_op<result_type>{}, memory_row<value_type>{{values}});
+  template <class T>
+  void put(const part& p, index_t n, index_t count, const T* values) const {
+    const auto row = make_row(convert_op<result_type>{}, memory_row<T>{{values}});
     result_type* const at = out_of(p, n);
     const index_t step = out_of(p, 1) - out_of(p, 0);
     if (scan.target.step == 1 && step == p.columns) return assign(at, 1, row, 0, count * p.columns);
     for (index_t i = 0; i < count; ++i)
       assign(at + i * step, scan.target.step,
-             make_row(convert_op<result_type>{}, memory_row<value_type>{{values}, i * p.columns}),
-             0, p.columns);
+             make_row(convert_op<result_type>{}, memory_row<T>{{values}, i * p.columns}), 0,
+             p.columns);
   }
 };
 

@@ -30,11 +30,11 @@ struct scan_kernel {
   using kept = typename Scan::kept;
   using total_type = typename Scan::total_type;
   static constexpr bool is_of_chunks = Part == scan_part::totals || Part == scan_part::chunks;
-  /// Not products of doubles, of which those of neighbours may be too large or too small where no
-  /// running product is.
-  static constexpr bool by_lanes =
-      runs_along_lanes<typename Scan::op_type, running, value_type> &&
-      (std::same_as<total_type, running> || std::same_as<value_type, float>);
+  /// Not products of doubles, nor of eight floats, of which those of neighbours may be too large or
+  /// too small where no running product is.
+  static constexpr bool by_lanes = runs_along_lanes<typename Scan::op_type, running, value_type> &&
+                                   (std::same_as<total_type, running> ||
+                                    (std::same_as<value_type, float> && lane::width<running> <= 4));
 
   /// Rows without lanes are combined with what is before them some side by side.
   static constexpr index_t side_by_side = by_lanes ? 1 : 4;
@@ -81,7 +81,9 @@ struct scan_kernel {
   // before it is done with one.
   void scan_whole_rows(index_t r, index_t last) const {
     if constexpr (Scan::row_type::is_quick) {
-      constexpr index_t soon_done = by_lanes ? 16 : 64;
+      using T = in_memory_t<typename Scan::row_type>;
+      const bool is_read_by_lanes = by_lanes && memory_of<T>(scan.rows.row(r)) != nullptr;
+      const index_t soon_done = is_read_by_lanes ? 32 : 64;
       if (scan.columns <= soon_done) {
         for (; r < last; ++r) scan.scan_straight(scan.rows.row(r), scan.out_of(r, 0));
         return;

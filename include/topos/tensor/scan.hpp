@@ -36,11 +36,14 @@ template <class To, class Op, expression V>
       to, v.rows(w), op, order.outer, order.reduced, order.inner / w.columns(), w.columns()};
 }
 
-// Whether rows of so many columns are combined with each other: a GPU does not so with few, nor the
-// CPU where they are not one after the other.
-[[nodiscard]] inline bool goes_down(index_t columns, index_t inner, const device& d) {
+// Whether `length` rows of so many columns are combined with each other: a GPU does not so with few
+// columns, nor the CPU where they are not one after the other, or few rows, too.
+[[nodiscard]] inline bool goes_down(index_t length, index_t columns, index_t inner,
+                                    const device& d) {
   constexpr index_t many_columns = 16;
-  return columns >= many_columns || (d == cpu() && columns == inner);
+  constexpr index_t many = 256;  // elements of a group
+  return columns >= many_columns ||
+         (d == cpu() && columns == inner && columns > 1 && length * columns >= many);
 }
 
 // Whether the CPU takes less time to write an expression down and scan that: where some elements
@@ -85,7 +88,7 @@ void submit_scan(const char* name, const E& e, std::size_t along, const Op& op,
     const layout<rank> totals = order.axes(reduced_layout<rank>(extents, set));
     walk<rank> w = walk_of(v, {totals, target});
     w.go_down(totals, panel_of(w.columns()));
-    if (goes_down(w.columns(), order.inner, y.device()))
+    if (goes_down(extents[along], w.columns(), order.inner, y.device()))
       return submit(column_scan_of(v, target, w, y, op, order));
   }
   const permute_view<rank> last = with_last<rank>(along);
@@ -141,7 +144,9 @@ inline constexpr T most_of = std::numeric_limits<T>::has_infinity
 
 /// The running sum along an axis, without one of all elements in row-major order, as a tensor of
 /// one axis: enqueues it, and returns a tensor of x's shape at once. Types as those of sum. Its
-/// bits do not depend on the number of threads. Throws `out_of_range`.
+/// bits do not depend on the number of threads. Neighbours are added before what is before them:
+/// sums of doubles may overflow where a sum of neighbours does, and that of numbers of one sign may
+/// go back by a unit in the last place. Throws `out_of_range`.
 TOPOS_SCAN(cumsum, detail::total_t<T>, add_op, -detail::sum_t<T>(0))  // so -0 stays -0
 
 /// The running product: see cumsum.
