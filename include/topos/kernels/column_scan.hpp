@@ -185,18 +185,14 @@ struct column_scan_kernel {
     return step == p.columns || columns_type::template past_columns<value_type>(p.columns) == 0;
   }
 
-  // The rows of a group in memory, or null. They are of one axis, so if they have strides they lie
-  // evenly; those that are gathered lie anywhere.
+  // The rows of a group in memory, or null.
   [[nodiscard]] auto source_of(const part& p) const {
     using T = in_memory_t<typename Scan::row_type>;
+    const auto at = [&](index_t n) { return memory_of<T>(scan.rows.row(scan.row_of(p.group, n))); };
     spaced_rows<const T> rows{nullptr, 0};
-    if constexpr (requires { scan.rows.is_one_run(index_t{}, index_t{}); }) {
-      const auto at = [&](index_t n) {
-        return memory_of<T>(scan.rows.row(scan.row_of(p.group, n)));
-      };
-      const T* const first = at(0);
-      const index_t step = first == nullptr ? 0 : at(1) - first;
-      if (first != nullptr && takes_batches(p, step)) rows = {first + p.c, step};
+    if (scan.inner == 1 && lie_evenly<T>(scan.rows, scan.row_of(p.group, 0), scan.length)) {
+      const index_t step = at(1) - at(0);
+      if (takes_batches(p, step)) rows = {at(0) + p.c, step};
     }
     return rows;
   }

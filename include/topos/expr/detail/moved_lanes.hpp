@@ -5,15 +5,7 @@
 
 #include <cstdint>
 #include <topos/core/config.hpp>
-#if TOPOS_HAS_XSIMD
-#include <topos/expr/detail/xsimd_lanes.hpp>
-#else
-#include <topos/expr/detail/scalar_lanes.hpp>
-#endif
-
-#if TOPOS_HAS_XSIMD && defined(__AVX2__)
-#include <immintrin.h>
-#endif
+#include <topos/expr/detail/machine_lanes.hpp>
 
 namespace topos::lane {
 

@@ -6,16 +6,8 @@
 
 #include <concepts>
 #include <topos/core/config.hpp>
-#if TOPOS_HAS_XSIMD
-#include <topos/expr/detail/xsimd_lanes.hpp>
-#else
-#include <topos/expr/detail/scalar_lanes.hpp>
-#endif
+#include <topos/expr/detail/machine_lanes.hpp>
 #include <type_traits>
-
-#if TOPOS_HAS_XSIMD && defined(__AVX2__)
-#include <immintrin.h>
-#endif
 
 namespace topos::lane {
 

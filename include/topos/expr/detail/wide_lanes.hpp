@@ -11,17 +11,10 @@
 #include <cstring>
 #include <limits>
 #include <topos/core/config.hpp>
+#include <topos/expr/detail/machine_lanes.hpp>
 #include <type_traits>
-
 #if TOPOS_HAS_XSIMD
 #include <topos/expr/detail/lanes_apart.hpp>
-#include <topos/expr/detail/xsimd_lanes.hpp>
-#else
-#include <topos/expr/detail/scalar_lanes.hpp>
-#endif
-
-#if TOPOS_HAS_XSIMD && defined(__AVX2__)
-#include <immintrin.h>
 #endif
 
 namespace topos::lane {

@@ -3,17 +3,9 @@
 
 /// Two batches whose lanes lie in turn in memory, as the parts of complex numbers do.
 
-#include <topos/core/config.hpp>
-#if TOPOS_HAS_XSIMD
-#include <topos/expr/detail/xsimd_lanes.hpp>
-#else
-#include <topos/expr/detail/scalar_lanes.hpp>
-#endif
 #include <concepts>
-
-#ifdef __AVX2__
-#include <immintrin.h>
-#endif
+#include <topos/core/config.hpp>
+#include <topos/expr/detail/machine_lanes.hpp>
 
 namespace topos::lane {
 

@@ -33,6 +33,15 @@ lane::of<Total> totals_from(const T* from) {
     return lane::load_wide<Total>(from);
 }
 
+/// Of the first `count` elements; the others are 0.
+template <class Total, class T>
+lane::of<Total> totals_from(const T* from, index_t count) {
+  if constexpr (std::same_as<T, Total>)
+    return lane::load_partial(from, count);
+  else
+    return lane::load_wide<Total>(from, count);
+}
+
 /// And to memory, as numbers of their type or as floats.
 template <class T, class Total>
 void store_totals(T* to, const lane::of<Total>& totals) {
@@ -40,6 +49,18 @@ void store_totals(T* to, const lane::of<Total>& totals) {
     lane::store(to, totals);
   else
     lane::store_narrow(to, totals);
+}
+
+/// The first `count` of them.
+template <class T, class Total>
+void store_totals(T* to, const lane::of<Total>& totals, index_t count) {
+  if constexpr (std::same_as<T, Total>) {
+    lane::store_partial(to, totals, count);
+  } else {
+    T values[lane::width<Total>];
+    lane::store_narrow(values, totals);
+    std::copy_n(values, count, to);
+  }
 }
 
 /// Whether a row's running totals are made by lanes.
@@ -72,11 +93,8 @@ template <class Op, class Total, class T, class To>
     before = op.lanes(before, lane::last_splat(x));
   }
   if (count > 0) {
-    T rest[width] = {};
-    To made[width];
-    std::copy_n(from, count, rest);
-    store_totals<To, Total>(made, op.lanes(before, among_neighbours(totals_from<Total>(rest))));
-    std::copy_n(made, count, to);
+    const lanes x = among_neighbours(totals_from<Total>(from, count));
+    store_totals<To, Total>(to, op.lanes(before, x), count);
   }
   Total last[width];
   lane::store(last, before);
