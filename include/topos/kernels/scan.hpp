@@ -30,11 +30,11 @@ struct scan_kernel {
   using kept = typename Scan::kept;
   using total_type = typename Scan::total_type;
   static constexpr bool is_of_chunks = Part == scan_part::totals || Part == scan_part::chunks;
-  /// Not products of doubles, nor of eight floats, of which those of neighbours may be too large or
-  /// too small where no running product is.
+  static constexpr bool is_of_products = !std::same_as<total_type, running>;
+  /// Not products of doubles, of which those of neighbours may be too large or too small where no
+  /// running product is.
   static constexpr bool by_lanes = runs_along_lanes<typename Scan::op_type, running, value_type> &&
-                                   (std::same_as<total_type, running> ||
-                                    (std::same_as<value_type, float> && lane::width<running> <= 4));
+                                   (!is_of_products || std::same_as<value_type, float>);
 
   /// Rows without lanes are combined with what is before them some side by side.
   static constexpr index_t side_by_side = by_lanes ? 1 : 4;
@@ -183,8 +183,11 @@ struct scan_kernel {
   void go_on_by_lanes(running so_far, index_t r, index_t c, index_t past) const {
     using T = in_memory_t<typename Scan::row_type>;
     constexpr bool has_own_lanes = runs_by_lanes<typename Scan::op_type, running, T>;
+    // Products of eight floats may be too large for a double.
+    constexpr index_t most = is_of_products ? 4 : lane::width<running>;
+    constexpr index_t neighbours = std::min(most, lane::width<running>);
     const auto run = [&](const auto* from, auto* to, index_t n) {
-      so_far = run_along(scan.op, kept::value(scan.neutral), so_far, from, to, n);
+      so_far = run_along<neighbours>(scan.op, kept::value(scan.neutral), so_far, from, to, n);
     };
     const T* from = has_own_lanes ? memory_of<T>(scan.rows.row(r)) : nullptr;
     value_type values[written];

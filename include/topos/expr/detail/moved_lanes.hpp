@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Lanes moved to later places of a batch, by AVX2 and AVX-512.
+/// Lanes moved to other places of a batch, by AVX2 and AVX-512.
 
 #include <cstdint>
 #include <topos/core/config.hpp>
@@ -32,21 +32,42 @@ batch<T> moved_up(const batch<T>& x, const batch<T>& before) {
 #endif
 }
 
-/// All lanes as the last one of x.
-template <class T>
-batch<T> last_splat(const batch<T>& x) {
+/// All lanes as lane Place of x.
+template <int Place, class T>
+batch<T> splat_of(const batch<T>& x) {
   using words = batch<std::uint32_t>;
   const words from = lane::bits_as<std::uint32_t>(x);
 #ifdef __AVX512F__
   if constexpr (sizeof(T) == 8)
-    return lane::bits_as<T>(words(_mm512_permutexvar_epi64(_mm512_set1_epi64(7), from)));
+    return lane::bits_as<T>(words(_mm512_permutexvar_epi64(_mm512_set1_epi64(Place), from)));
   else
-    return lane::bits_as<T>(words(_mm512_permutexvar_epi32(_mm512_set1_epi32(15), from)));
+    return lane::bits_as<T>(words(_mm512_permutexvar_epi32(_mm512_set1_epi32(Place), from)));
 #else
   if constexpr (sizeof(T) == 8)
-    return lane::bits_as<T>(words(_mm256_permute4x64_epi64(from, 0xff)));
+    return lane::bits_as<T>(words(_mm256_permute4x64_epi64(from, Place * 0x55)));
   else
-    return lane::bits_as<T>(words(_mm256_permutevar8x32_epi32(from, _mm256_set1_epi32(7))));
+    return lane::bits_as<T>(words(_mm256_permutevar8x32_epi32(from, _mm256_set1_epi32(Place))));
+#endif
+}
+
+/// As moved_up, of each four of eight doubles by themselves.
+template <int Places, class T>
+batch<T> moved_up_in_fours(const batch<T>& x, const batch<T>& before) {
+  static_assert(sizeof(x) == 64 && sizeof(T) == 8 && (Places == 1 || Places == 2));
+#ifdef __AVX512F__
+  if constexpr (Places == 1)
+    return batch<T>(_mm512_mask_permutex_pd(before, 0xee, x, 0x90));
+  else
+    return batch<T>(_mm512_mask_permutex_pd(before, 0xcc, x, 0x40));
+#endif
+}
+
+/// The first four lanes of one, and the last four of another.
+template <class T>
+batch<T> fours_of(const batch<T>& first, const batch<T>& last) {
+  static_assert(sizeof(first) == 64 && sizeof(T) == 8);
+#ifdef __AVX512F__
+  return batch<T>(_mm512_mask_blend_pd(0xf0, first, last));
 #endif
 }
 
@@ -57,8 +78,12 @@ inline constexpr bool has_moves = false;
 
 template <int Places, class T>
 batch<T> moved_up(const batch<T>& x, const batch<T>& before);
+template <int Place, class T>
+batch<T> splat_of(const batch<T>& x);
+template <int Places, class T>
+batch<T> moved_up_in_fours(const batch<T>& x, const batch<T>& before);
 template <class T>
-batch<T> last_splat(const batch<T>& x);
+batch<T> fours_of(const batch<T>& first, const batch<T>& last);
 
 #endif
 

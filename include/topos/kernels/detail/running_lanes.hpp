@@ -67,35 +67,47 @@ void store_totals(T* to, const lane::of<Total>& totals, index_t count) {
 template <class Op, class Total, class T>
 inline constexpr bool runs_along_lanes = runs_by_lanes<Op, Total, T>&& lane::has_moves<Total>;
 
+/// A batch of neighbours, each combined with those before it among its Together ones; `none` are
+/// what changes nothing.
+template <index_t Together, class Op, class T>
+lane::batch<T> among_neighbours(const Op& op, lane::batch<T> x, const lane::batch<T>& none) {
+  const auto step = [&]<int Places>(std::integral_constant<int, Places>) {
+    if constexpr (Places < Together && Together == lane::width<T>)
+      x = op.lanes(lane::moved_up<Places>(x, none), x);
+    else if constexpr (Places < Together)
+      x = op.lanes(lane::moved_up_in_fours<Places>(x, none), x);
+  };
+  step(std::integral_constant<int, 1>{});
+  step(std::integral_constant<int, 2>{});
+  step(std::integral_constant<int, 4>{});
+  step(std::integral_constant<int, 8>{});
+  static_assert(Together <= 16);
+  return x;
+}
+
 /// The running totals of `count` elements, from one that is before them on; the last one, if those
-/// are whole batches. `neutral` changes nothing that it is combined with.
-template <class Op, class Total, class T, class To>
+/// are whole batches. `neutral` changes nothing that it is combined with. Together neighbours are
+/// combined before what is before them joins: all of a batch, or four of eight.
+template <index_t Together, class Op, class Total, class T, class To>
 [[gnu::noinline]] Total run_along(const Op& op, Total neutral, Total start, const T* from, To* to,
                                   index_t count) {
   using lanes = lane::of<Total>;
   constexpr index_t width = lane::width<Total>;
   const lanes none = lane::splat(neutral);
   lanes before = lane::splat(start);
-  const auto among_neighbours = [&](lanes x) {
-    const auto step = [&]<int Places>(std::integral_constant<int, Places>) {
-      if constexpr (Places < width) x = op.lanes(lane::moved_up<Places>(x, none), x);
-    };
-    step(std::integral_constant<int, 1>{});
-    step(std::integral_constant<int, 2>{});
-    step(std::integral_constant<int, 4>{});
-    step(std::integral_constant<int, 8>{});
-    static_assert(width <= 16);
-    return x;
+  const auto next = [&](const lanes& elements) {
+    const lanes x = among_neighbours<Together>(op, elements, none);
+    lanes first = before;
+    if constexpr (Together < width) {
+      before = op.lanes(before, lane::splat_of<Together - 1>(x));
+      first = lane::fours_of(first, before);
+    }
+    before = op.lanes(before, lane::splat_of<width - 1>(x));
+    return op.lanes(first, x);
   };
-  for (; count >= width; count -= width, from += width, to += width) {
-    const lanes x = among_neighbours(totals_from<Total>(from));
-    store_totals<To, Total>(to, op.lanes(before, x));
-    before = op.lanes(before, lane::last_splat(x));
-  }
-  if (count > 0) {
-    const lanes x = among_neighbours(totals_from<Total>(from, count));
-    store_totals<To, Total>(to, op.lanes(before, x), count);
-  }
+  for (; count >= width; count -= width, from += width, to += width)
+    store_totals<To, Total>(to, next(totals_from<Total>(from)));
+  if (count > 0) store_totals<To, Total>(to, next(totals_from<Total>(from, count)), count);
   Total last[width];
   lane::store(last, before);
   return last[0];
