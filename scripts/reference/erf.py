@@ -5,7 +5,8 @@
     erf.py
 
 Needs mpmath. All are polynomials through the Chebyshev nodes of their interval: of double, erf(x)/x in u = x^2 on [0, 1]
-and exp(x^2) erfc(x) in t = (x - 2)/(x + 2) on [1, 6], and on [0, 10.1] for erfc of float; of float, (erf(c + r) - erf(c))/r in r on [-2/15, 2/15], where c is
+and exp(x^2) erfc(x) in t = (x - 2)/(x + 2) on [1, 6], and on [0, 10.1] for erfc of float; for that of double
+exp(x^2) erfc(x) (x + 9/16) in t = (x - 4)/(x + 4) on [5/8, 27.3]; of float, (erf(c + r) - erf(c))/r in r on [-2/15, 2/15], where c is
 of the numbers near i/3.75, for i from 0 to 15, that whose erf is nearest to a float.
 """
 import math
@@ -36,6 +37,11 @@ def near(u):
 def far(t):
     x = 2 * (1 + t) / (1 - t)
     return mp.erfc(x) * mp.exp(x * x)
+
+
+def farther(t):
+    x = 4 * (1 + t) / (1 - t)
+    return mp.erfc(x) * mp.exp(x * x) * (x + mp.mpf(9) / 16)
 
 
 def as_float(x):
@@ -75,6 +81,7 @@ def main():
         ("near", through_chebyshev_nodes(near, mp.mpf(0), mp.mpf(1), 11)),
         ("far", through_chebyshev_nodes(far, -third, mp.mpf(1) / 2, 14)),
         ("erfc", through_chebyshev_nodes(far, mp.mpf(-1), mp.mpf(81) / 121, 14)),
+        ("erfc of double", through_chebyshev_nodes(farther, -mp.mpf(27) / 37, mp.mpf(233) / 313, 20)),
     ):
         print(f"{name}: " + ", ".join(repr(float(c)) for c in coefficients))
     for name, row in zip(("c", "erf(c)", "r", "r^2", "r^3", "r^4", "r^5"), zip(*pieces())):

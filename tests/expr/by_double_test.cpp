@@ -73,9 +73,40 @@ TEST(by_double, hypotenuses_are_within_a_unit) {
         [](double x, double y) { return std::hypot(x, y); });
 }
 
-TEST(by_double, complementary_error_functions_are_within_a_unit) {
+/// Where there are no lanes these are the C library's of float.
+class by_double_lanes : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (topos::lane::width<float> == 1) GTEST_SKIP() << "there are no lanes";
+  }
+};
+
+TEST_F(by_double_lanes, complementary_error_functions_are_within_a_unit) {
   check([](auto x, auto /*y*/) { return topos::erfc(x); },
         [](double x, double /*y*/) { return std::erfc(x); });
+}
+
+TEST_F(by_double_lanes, gamma_functions_are_within_a_unit) {
+  check([](auto x, auto /*y*/) { return topos::tgamma(x); },
+        [](double x, double /*y*/) { return std::tgamma(x); });
+}
+
+TEST_F(by_double_lanes, logarithms_of_gamma_functions_are_within_a_unit) {
+  check([](auto x, auto /*y*/) { return topos::lgamma(x); },
+        [](double x, double /*y*/) { return std::lgamma(x); });
+}
+
+// Where they cancel below 0, and between -2 and 3, where few of the floats above are.
+TEST_F(by_double_lanes, logarithms_of_gamma_functions_are_within_a_unit_near_their_zeros) {
+  std::vector<float> all;
+  std::vector<double> exact;
+  for (const float zero : {-2.45702477F, -2.74768272F, -3.14358089F, -4.03936139F, 1.0F, 2.0F}) {
+    for (int i = -200; i <= 200; ++i) all.push_back(zero + static_cast<float>(i) * 0x1p-21F);
+  }
+  for (int i = -2000; i < 3000; ++i) all.push_back(static_cast<float>(i) * 1e-3F + 3e-4F);
+  for (const float x : all) exact.push_back(std::lgamma(static_cast<double>(x)));
+  const auto x = support::vector_on(topos::cpu(), all);
+  expect_within_a_unit(support::values_of(topos::eval(topos::lgamma(x))), exact);
 }
 
 }  // namespace by_double_test

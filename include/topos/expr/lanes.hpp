@@ -40,6 +40,7 @@ KOKKOS_FORCEINLINE_FUNCTION T rounded(T x) {
 #include <topos/expr/detail/xsimd_by_double.hpp>
 #include <topos/expr/detail/xsimd_erf.hpp>
 #include <topos/expr/detail/xsimd_exp.hpp>
+#include <topos/expr/detail/xsimd_gamma.hpp>
 #include <topos/expr/detail/xsimd_lanes.hpp>
 #include <topos/expr/detail/xsimd_log.hpp>
 #include <topos/expr/detail/xsimd_parts.hpp>

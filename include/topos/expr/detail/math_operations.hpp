@@ -12,17 +12,6 @@
 
 namespace topos::detail {
 
-#define TOPOS_FUNCTION(name)                            \
-  struct name##_op : widening, of_reals {               \
-    template <class T>                                  \
-    KOKKOS_FUNCTION auto operator()(const T& x) const { \
-      return Kokkos::name(x);                           \
-    }                                                   \
-  };
-TOPOS_FUNCTION(lgamma)
-TOPOS_FUNCTION(tgamma)
-#undef TOPOS_FUNCTION
-
 // Of one number. Lanes of short functions are always part of their loop, which compilers would have
 // call them; of others that is theirs to decide.
 #define TOPOS_FUNCTION(name, scope, inlined, ...)               \
@@ -46,6 +35,7 @@ TOPOS_FUNCTION(ceil, Kokkos, , widening, of_reals, brief)
 TOPOS_FUNCTION(cos, number, , widening)
 TOPOS_FUNCTION(cosh, number, , widening)
 TOPOS_FUNCTION(erf, Kokkos, , widening, of_reals)
+TOPOS_FUNCTION(erfc, Kokkos, , widening, of_reals)
 TOPOS_FUNCTION(exp, number, [[gnu::always_inline]], widening)
 TOPOS_FUNCTION(exp2, number, [[gnu::always_inline]], widening)
 TOPOS_FUNCTION(expm1, number, , widening)
@@ -63,16 +53,21 @@ TOPOS_FUNCTION(tanh, number, [[gnu::always_inline]], widening)
 TOPOS_FUNCTION(trunc, Kokkos, , widening, of_reals, brief)
 #undef TOPOS_FUNCTION
 
-struct erfc_op : widening, of_reals {
-  template <class T>
-  KOKKOS_FUNCTION T operator()(T x) const {
-    return Kokkos::erfc(x);
-  }
-  template <float_lanes B>
-  B lanes(const B& x) const {
-    return lane::erfc(x);
-  }
-};
+// Of one number, with lanes of float alone.
+#define TOPOS_FUNCTION(name)                            \
+  struct name##_op : widening, of_reals {               \
+    template <class T>                                  \
+    KOKKOS_FUNCTION auto operator()(const T& x) const { \
+      return Kokkos::name(x);                           \
+    }                                                   \
+    template <float_lanes B>                            \
+    B lanes(const B& x) const {                         \
+      return lane::name(x);                             \
+    }                                                   \
+  };
+TOPOS_FUNCTION(lgamma)
+TOPOS_FUNCTION(tgamma)
+#undef TOPOS_FUNCTION
 
 #define TOPOS_FUNCTION(name)                       \
   struct name##_op : widening, of_reals {          \

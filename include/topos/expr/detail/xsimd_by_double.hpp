@@ -158,7 +158,7 @@ inline batch<float> erfc(const batch<float>& x) {
         // From 10.1 on it is 0; NaN is not above that, and stays.
         const doubles size =
             xsimd::select(xsimd::abs(v) > doubles(10.1), doubles(10.1), xsimd::abs(v));
-        const doubles above = xsimd::exp(-(size * size)) *
+        const doubles above = detail::exp2_of(size * size * doubles(-1.4426950408889634)) *
                               detail::polynomial((size - doubles(2.0)) / (size + doubles(2.0)), p);
         return xsimd::select(v < doubles(0.0), doubles(2.0) - above, above);
       },
