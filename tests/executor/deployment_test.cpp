@@ -19,6 +19,7 @@
 #include <topos/executor.hpp>
 #include <vector>
 
+#include "../support/devices.hpp"
 #include "gate.hpp"
 
 namespace deployment_test {
@@ -299,6 +300,19 @@ TEST_F(deployment, says_whose_options_nothing_could_run_with) {
     EXPECT_STREQ(e.what(),
                  "options of endpoint \"/shout\": priority_levels must be at most 256, not 1000");
   }
+}
+
+TEST_F(deployment, refuses_devices_and_replicas_of_an_endpoint_alone) {
+  const auto refusal = [](const topos::executor_options& all, const topos::executor_options& own) {
+    return support::refusal<topos::invalid_argument>([&] {
+      const encoder_deployment dep{all, {{"/shout", own}}};
+    });
+  };
+  const char* const message =
+      "options of endpoint \"/shout\": devices and replicas are those of the whole deployment";
+  EXPECT_EQ(refusal({}, {.replicas = 2}), message);
+  EXPECT_EQ(refusal({}, {.devices = {topos::cpu(), topos::cpu()}}), message);
+  EXPECT_NO_THROW((encoder_deployment{{.replicas = 2}, {{"/shout", {.replicas = 2}}}}));
 }
 
 TEST_F(deployment, treats_an_item_as_told_at_an_endpoint_by_name) {

@@ -43,6 +43,12 @@ TEST(executor_options, refuse_what_nothing_could_run_with) {
             "executor options: max_delay must not be negative");
   EXPECT_EQ(refusal(options{.queue_capacity = 0}),
             "executor options: queue_capacity must be at least 1");
+  EXPECT_EQ(refusal(options{.queue_capacity = 3, .hold_until = 4}),
+            "executor options: hold_until must be at most queue_capacity, 3, not 4: else who "
+            "submits waits for ever");
+  EXPECT_EQ(refusal(options{.queue_capacity = 3, .hold_until = 3}), "none");
+  EXPECT_EQ(refusal(options{.queue_capacity = 3, .full = topos::when_full::fail, .hold_until = 4}),
+            "none");
   EXPECT_EQ(refusal(options{.time = nullptr}), "executor options: time must not be null");
 }
 

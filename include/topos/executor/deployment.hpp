@@ -89,7 +89,7 @@ class deployment : public detail::executor_core {
   /// Makes each replica's model by a factory, for models that need more than their device. `each`:
   /// the options of single endpoints, by name, in the place of the executor's, of which they
   /// inherit nothing; only what says how their work is batched counts. Throws `invalid_argument`
-  /// for a name that no endpoint has.
+  /// for a name that no endpoint has, and for devices or replicas of an endpoint's own.
   template <model_factory<Model> F>
   deployment(executor_options options, F factory, const options_by_name& each = {})
       : executor_core((check_all(options, each), *options.time),
@@ -221,7 +221,13 @@ class deployment : public detail::executor_core {
     detail::check(options);
     for (const auto& [name, own] : each) {
       if (detail::find_endpoint<Endpoints...>(name) == sizeof...(Endpoints)) throw unknown(name);
-      detail::check(own, detail::concat("options of endpoint \"", name, '"'));
+      const std::string of = detail::concat("options of endpoint \"", name, '"');
+      detail::check(own, of);
+      const executor_options untold;
+      if ((own.devices != options.devices && own.devices != untold.devices) ||
+          (own.replicas != options.replicas && own.replicas != untold.replicas))
+        throw invalid_argument(
+            detail::concat(of, ": devices and replicas are those of the whole deployment"));
     }
   }
 
