@@ -4,11 +4,18 @@
 The polynomials p with log(1 + r) near r + r^2 p(r): of least relative error, by Lawson's reweighted least squares
 (C. L. Lawson, 1961) on Chebyshev nodes, in long double where it matters. The table of c near 1 / m, and -log c, by the
 first four binary digits of m in [3/4, 3/2): of the numbers about the middle of an interval those whose logarithm is
-nearest to a float's value.
+nearest to a float's value; and the same of double, of three bases at once, where the polynomial goes through the Chebyshev
+nodes of its interval.
+
+Needs mpmath and NumPy.
 """
+import math
 from decimal import Decimal, getcontext
 
+import mpmath as mp
 import numpy as np
+
+from erf import through_chebyshev_nodes
 
 NODES = 4000
 STEPS = 400
@@ -53,7 +60,45 @@ def table():
         print(f"  {first:.5f} {best[1]:.9g} {best[2]:.9g} {float(best[0]):.1e}")
 
 
+def after_r(r):
+    """(log(1 + r) - r) / r^2, by its series."""
+    return sum((-1) ** (i + 1) * r**i / (i + 2) for i in range(40))
+
+
+def units_off(exact):
+    """By how many units in its last place the nearest double is off."""
+    nearest = float(exact)
+    return float(abs(mp.mpf(nearest) - exact)) / math.ulp(nearest)
+
+
+def tables_of_doubles():
+    mp.mp.dps = 60
+    scales = {"e": mp.mpf(1), "2": 1 / mp.log(2), "10": 1 / mp.log(10)}
+    print("of double: p: " + ", ".join(
+        repr(float(c)) for c in through_chebyshev_nodes(after_r, -mp.mpf(1) / 32, mp.mpf(1) / 16, 9)))
+    chosen = []
+    for digits in range(16):
+        first = 1 + digits / 16 if digits < 8 else (1 + digits / 16) / 2
+        width = 1 / 16 if digits < 8 else 1 / 32
+        middle = np.float64(1 / (first + width / 2))
+        best = 1.0, 1.0
+        for c in (middle.view(np.int64) + np.arange(-TRIED, TRIED)).view(np.float64) if 0 < digits < 15 else ():
+            exact = -mp.log(mp.mpf(float(c)))
+            if units_off(exact) < best[0]:
+                best = min(best, (max(units_off(exact * scale) for scale in scales.values()), float(c)))
+        chosen.append(best[1])
+    print("c: " + ", ".join(map(repr, chosen)))
+    for base, scale in scales.items():
+        print(f"-log c, base {base}: " + ", ".join(repr(float(-mp.log(mp.mpf(c)) * scale)) for c in chosen))
+        nearest = mp.mpf(float(scale))
+        print(f"log e, base {base}: {float(nearest)!r}, {float(scale - nearest)!r}")
+        of_2 = mp.log(2) * scale
+        short = mp.floor(mp.ldexp(of_2, 41)) / mp.mpf(2) ** 41  # times a power it is exact
+        print(f"log 2, base {base}: {float(short)!r}, {float(of_2 - short)!r}")
+
+
 if __name__ == "__main__":
     polynomial(8, -1 / 3, 1 / 3)
     polynomial(3, -1 / 32, 1 / 16)
     table()
+    tables_of_doubles()

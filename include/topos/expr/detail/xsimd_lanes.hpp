@@ -222,17 +222,6 @@ xsimd::batch<T, A> cbrt(const xsimd::batch<T, A>& x) {
   return detail::mended_where_denormal(
       x, [](const auto& v) { return xsimd::cbrt(v); }, [](T v) { return std::cbrt(v); });
 }
-template <class T, class A>
-xsimd::batch<T, A> log2(const xsimd::batch<T, A>& x) {
-  return detail::mended_where_denormal(
-      x, [](const auto& v) { return xsimd::log2(v); }, [](T v) { return std::log2(v); });
-}
-template <class T, class A>
-xsimd::batch<T, A> log10(const xsimd::batch<T, A>& x) {
-  return detail::mended_where_denormal(
-      x, [](const auto& v) { return xsimd::log10(v); }, [](T v) { return std::log10(v); });
-}
-
 /// acosh, NaN below 1, where xsimd's own has any value.
 template <class T, class A>
 xsimd::batch<T, A> acosh(const xsimd::batch<T, A>& x) {
