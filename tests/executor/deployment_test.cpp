@@ -302,16 +302,19 @@ TEST_F(deployment, says_whose_options_nothing_could_run_with) {
   }
 }
 
-TEST_F(deployment, refuses_devices_and_replicas_of_an_endpoint_alone) {
+TEST_F(deployment, refuses_what_an_endpoint_cannot_have_for_itself) {
   const auto refusal = [](const topos::executor_options& all, const topos::executor_options& own) {
     return support::refusal<topos::invalid_argument>([&] {
       const encoder_deployment dep{all, {{"/shout", own}}};
     });
   };
   const char* const message =
-      "options of endpoint \"/shout\": devices and replicas are those of the whole deployment";
+      "options of endpoint \"/shout\": devices, replicas and time are those of the whole "
+      "deployment";
   EXPECT_EQ(refusal({}, {.replicas = 2}), message);
   EXPECT_EQ(refusal({}, {.devices = {topos::cpu(), topos::cpu()}}), message);
+  const topos::manual_time time;
+  EXPECT_EQ(refusal({}, {.time = &time}), message);
   EXPECT_NO_THROW((encoder_deployment{{.replicas = 2}, {{"/shout", {.replicas = 2}}}}));
 }
 

@@ -44,11 +44,11 @@ TEST(executor_options, refuse_what_nothing_could_run_with) {
   EXPECT_EQ(refusal(options{.queue_capacity = 0}),
             "executor options: queue_capacity must be at least 1");
   EXPECT_EQ(refusal(options{.queue_capacity = 3, .hold_until = 4}),
-            "executor options: hold_until must be at most queue_capacity, 3, not 4: else who "
-            "submits waits for ever");
+            "executor options: hold_until must be at most queue_capacity, 3, not 4: else nothing "
+            "starts");
   EXPECT_EQ(refusal(options{.queue_capacity = 3, .hold_until = 3}), "none");
-  EXPECT_EQ(refusal(options{.queue_capacity = 3, .full = topos::when_full::fail, .hold_until = 4}),
-            "none");
+  const options sheds{.queue_capacity = 3, .full = topos::when_full::shed_oldest, .hold_until = 4};
+  EXPECT_EQ(refusal(sheds), "none");
   EXPECT_EQ(refusal(options{.time = nullptr}), "executor options: time must not be null");
 }
 

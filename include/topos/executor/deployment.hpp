@@ -89,7 +89,8 @@ class deployment : public detail::executor_core {
   /// Makes each replica's model by a factory, for models that need more than their device. `each`:
   /// the options of single endpoints, by name, in the place of the executor's, of which they
   /// inherit nothing; only what says how their work is batched counts. Throws `invalid_argument`
-  /// for a name that no endpoint has, and for devices or replicas of an endpoint's own.
+  /// for a name that no endpoint has, and for devices, replicas or a time of an endpoint's own:
+  /// other than the executor's and the default.
   template <model_factory<Model> F>
   deployment(executor_options options, F factory, const options_by_name& each = {})
       : executor_core((check_all(options, each), *options.time),
@@ -224,10 +225,13 @@ class deployment : public detail::executor_core {
       const std::string of = detail::concat("options of endpoint \"", name, '"');
       detail::check(own, of);
       const executor_options untold;
-      if ((own.devices != options.devices && own.devices != untold.devices) ||
-          (own.replicas != options.replicas && own.replicas != untold.replicas))
+      const auto is_own = [&](auto executor_options::*member) {
+        return own.*member != options.*member && own.*member != untold.*member;
+      };
+      if (is_own(&executor_options::devices) || is_own(&executor_options::replicas) ||
+          is_own(&executor_options::time))
         throw invalid_argument(
-            detail::concat(of, ": devices and replicas are those of the whole deployment"));
+            detail::concat(of, ": devices, replicas and time are those of the whole deployment"));
     }
   }
 

@@ -74,8 +74,9 @@ struct executor_options {
   /// An item of one level more counts as if it had come this much earlier: none waits for ever.
   std::chrono::nanoseconds ageing = std::chrono::milliseconds(100);
   /// Nothing starts before so many items have been submitted: for tests of what is batched how. A
-  /// queue that holds fewer lets them start when it is drained. Where `full` is block, no more than
-  /// `queue_capacity`.
+  /// queue that holds fewer lets them start when it is drained. At most `queue_capacity`, unless
+  /// `full` is shed_oldest. Who waits for room of `queue_bytes`, or for a stream that has so many
+  /// items in more than two requests for each replica, waits for ever.
   std::size_t hold_until = 0;
   /// Must outlive the executor, and the end of its work where that work destroys it.
   const time_source* time = &steady_time::instance();
@@ -150,9 +151,9 @@ inline void check(const executor_options& options, std::string_view of = "execut
   require(options.priority_levels <= most_priority_levels, "priority_levels must be at most ",
           most_priority_levels, ", not ", options.priority_levels);
   require(options.ageing.count() >= 0, "ageing must not be negative");
-  require(options.full != when_full::block || options.hold_until <= options.queue_capacity,
+  require(options.full == when_full::shed_oldest || options.hold_until <= options.queue_capacity,
           "hold_until must be at most queue_capacity, ", options.queue_capacity, ", not ",
-          options.hold_until, ": else who submits waits for ever");
+          options.hold_until, ": else nothing starts");
   require(options.time != nullptr, "time must not be null");
 }
 

@@ -9,13 +9,25 @@
 
 namespace topos::lane {
 
+/// Lane i is lane i - Places of x; the first ones are those of `before`, a batch of equal lanes.
+template <int Places, class T>
+batch<T> moved_up(const batch<T>& x, const batch<T>& before);
+/// All lanes as lane Place of x.
+template <int Place, class T>
+batch<T> splat_of(const batch<T>& x);
+/// As moved_up, of each four of eight doubles by themselves.
+template <int Places, class T>
+batch<T> moved_up_in_fours(const batch<T>& x, const batch<T>& before);
+/// The first four of one's eight doubles, and the last four of another's.
+template <class T>
+batch<T> fours_of(const batch<T>& first, const batch<T>& last);
+
 #if TOPOS_HAS_XSIMD && defined(__AVX2__)
 
 /// Whether there are lanes of T that are moved.
 template <class T>
 inline constexpr bool has_moves = sizeof(T) == 4 || sizeof(T) == 8;
 
-/// Lane i is lane i - Places of x; the first ones are those of `before`, a batch of equal lanes.
 template <int Places, class T>
 batch<T> moved_up(const batch<T>& x, const batch<T>& before) {
   using words = batch<std::uint32_t>;
@@ -32,7 +44,6 @@ batch<T> moved_up(const batch<T>& x, const batch<T>& before) {
 #endif
 }
 
-/// All lanes as lane Place of x.
 template <int Place, class T>
 batch<T> splat_of(const batch<T>& x) {
   using words = batch<std::uint32_t>;
@@ -50,40 +61,29 @@ batch<T> splat_of(const batch<T>& x) {
 #endif
 }
 
-/// As moved_up, of each four of eight doubles by themselves.
+#ifdef __AVX512F__
+
 template <int Places, class T>
 batch<T> moved_up_in_fours(const batch<T>& x, const batch<T>& before) {
-  static_assert(sizeof(x) == 64 && sizeof(T) == 8 && (Places == 1 || Places == 2));
-#ifdef __AVX512F__
+  static_assert(sizeof(T) == 8 && (Places == 1 || Places == 2));
   if constexpr (Places == 1)
     return batch<T>(_mm512_mask_permutex_pd(before, 0xee, x, 0x90));
   else
     return batch<T>(_mm512_mask_permutex_pd(before, 0xcc, x, 0x40));
-#endif
 }
 
-/// The first four lanes of one, and the last four of another.
 template <class T>
 batch<T> fours_of(const batch<T>& first, const batch<T>& last) {
-  static_assert(sizeof(first) == 64 && sizeof(T) == 8);
-#ifdef __AVX512F__
+  static_assert(sizeof(T) == 8);
   return batch<T>(_mm512_mask_blend_pd(0xf0, first, last));
-#endif
 }
+
+#endif
 
 #else
 
 template <class T>
 inline constexpr bool has_moves = false;
-
-template <int Places, class T>
-batch<T> moved_up(const batch<T>& x, const batch<T>& before);
-template <int Place, class T>
-batch<T> splat_of(const batch<T>& x);
-template <int Places, class T>
-batch<T> moved_up_in_fours(const batch<T>& x, const batch<T>& before);
-template <class T>
-batch<T> fours_of(const batch<T>& first, const batch<T>& last);
 
 #endif
 

@@ -3,6 +3,7 @@
 
 /// Lanes by xsimd (8.1 to 14).
 
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -84,6 +85,8 @@ auto mask_cast(const xsimd::batch_bool<T, A>& m) {
     return m;
   } else if constexpr (requires { target(m.data); }) {
     return target(m.data);
+  } else if constexpr (sizeof(m) == sizeof(target) && sizeof(T) == sizeof(To)) {
+    return std::bit_cast<target>(m);
   } else {
     bool values[target::size];
     m.store_unaligned(values);
@@ -203,12 +206,12 @@ xsimd::batch_bool<T, A> is_denormal(const xsimd::batch<T, A>& x) {
   return (xsimd::abs(x) < xsimd::batch<T, A>(std::numeric_limits<T>::min())) & (x != zero);
 }
 
-/// `all(x)` of xsimd 8's, but `one` of denormals, of which its own are wrong. Its own of double
-/// that select among whole numbers g++ does not compile for AVX-512 unless it optimises.
+/// `all(x)` of xsimd 8's, but `one` of denormals, of which its own are wrong. Its own that
+/// select among whole numbers g++ does not compile for AVX-512 unless it optimises.
 template <class T, class A, class All, class One>
 xsimd::batch<T, A> mended_where_denormal(const xsimd::batch<T, A>& x, All all, One one) {
 #if defined(__AVX512BW__) && !defined(__OPTIMIZE__) && !defined(__clang__)
-  if constexpr (sizeof(T) == 8 && sizeof(x) == 64)
+  if constexpr (sizeof(x) == 64)
     return mended(xsimd::batch_bool<T, A>(true), x, one, x);
   else
 #endif
@@ -222,6 +225,7 @@ xsimd::batch<T, A> cbrt(const xsimd::batch<T, A>& x) {
   return detail::mended_where_denormal(
       x, [](const auto& v) { return xsimd::cbrt(v); }, [](T v) { return std::cbrt(v); });
 }
+
 /// acosh, NaN below 1, where xsimd's own has any value.
 template <class T, class A>
 xsimd::batch<T, A> acosh(const xsimd::batch<T, A>& x) {

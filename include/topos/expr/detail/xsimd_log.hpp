@@ -2,8 +2,8 @@
 #pragma once
 
 /// Logarithms of lanes. The natural one of float is within 1.1 units in the last place, in some two
-/// thirds of the time that xsimd's own takes; in half of it where lanes are AVX-512's, as all of
-/// double, which are within 1.6, and exact of powers of the base.
+/// thirds of the time that xsimd's own takes; in half of it where lanes are AVX-512's. There all of
+/// double take half of it, too, are within 1.6 units, and exact of powers of the base.
 
 #include <cmath>
 #include <cstdint>

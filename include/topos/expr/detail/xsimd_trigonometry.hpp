@@ -6,7 +6,10 @@
 /// reduced by itself to what they take as it is.
 
 #include <cmath>
+#include <cstdint>
+#include <topos/expr/detail/xsimd_exp.hpp>
 #include <topos/expr/detail/xsimd_lanes.hpp>
+#include <type_traits>
 #include <utility>
 
 namespace topos::lane {
@@ -68,6 +71,34 @@ B cosine(const B& x, const Turns& by, const std::pair<B, B>& of_rest) {
       by.beyond, result ^ sign, [](T v) { return std::cos(v); }, x);
 }
 
+/// The sine of |x| + Quarters pi/2: of what is left of |x| by quarter turns, the polynomial of a
+/// sine or of a cosine, whose coefficients each lane chooses, scripts/reference/sin.py. What is too
+/// large for it, infinite or NaN is `one`'s. Needs `has_fma`.
+template <std::uint32_t Quarters, class A, class One>
+xsimd::batch<float, A> sine_of_size(const xsimd::batch<float, A>& x, One one) {
+  using B = xsimd::batch<float, A>;
+  using words = xsimd::batch<std::uint32_t, A>;
+  static constexpr float of_sine[] = {-0.166666672F, 0.00833333191F, -0.00019840087F,
+                                      2.72499256e-06F};
+  static constexpr float of_cosine[] = {-0.5F, 0.0416666493F, -0.00138875889F, 2.44637886e-05F};
+  const B size = xsimd::abs(x);
+  const B magic(exponents<float>::to_whole);
+  const B shifted = lane::fma(size, B(0x1.45f306p-1F), magic);
+  const B turns = shifted - magic;
+  B r = lane::fma(turns, B(-0x1.921fb6p+0F), size);
+  r = lane::fma(turns, B(0x1.777a5cp-25F), r);
+  r = lane::fma(turns, B(0x1.ee59dap-50F), r);
+  const words quarter = lane::bits_as<std::uint32_t>(shifted) + words(Quarters);
+  const auto is_odd = lane::mask_cast<float>((quarter & words(1U)) != words(0U));
+  const auto p = [&](int i) { return xsimd::select(is_odd, B(of_cosine[i]), B(of_sine[i])); };
+  const B r2 = r * r;
+  const B rest = lane::fma(lane::fma(p(3), r2, p(2)), r2 * r2, lane::fma(p(1), r2, p(0)));
+  const B first = xsimd::select(is_odd, B(1.0F), r);
+  const B result = lane::fma(first * r2, rest, first);
+  const B sign = lane::bits_as<float>(words((quarter << 30) & words(0x80000000U)));
+  return mended(!(size <= B(0x1p+20F)), result ^ sign, one, size);
+}
+
 }  // namespace detail
 
 /// sin and cos.
@@ -79,11 +110,15 @@ std::pair<xsimd::batch<T, A>, xsimd::batch<T, A>> sincos(const xsimd::batch<T, A
 }
 template <class T, class A>
 xsimd::batch<T, A> sin(const xsimd::batch<T, A>& x) {
+  if constexpr (std::is_same_v<T, float> && has_fma)
+    return detail::sine_of_size<0>(x, [](float v) { return std::sin(v); }) ^ xsimd::bitofsign(x);
   const detail::quarter_turns<T, A> by(x);
   return detail::sine(x, by, xsimd::sincos(by.rest));
 }
 template <class T, class A>
 xsimd::batch<T, A> cos(const xsimd::batch<T, A>& x) {
+  if constexpr (std::is_same_v<T, float> && has_fma)
+    return detail::sine_of_size<1>(x, [](float v) { return std::cos(v); });
   const detail::quarter_turns<T, A> by(x);
   return detail::cosine(x, by, xsimd::sincos(by.rest));
 }
