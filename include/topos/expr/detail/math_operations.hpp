@@ -40,6 +40,7 @@ TOPOS_FUNCTION(exp, number, [[gnu::always_inline]], widening)
 TOPOS_FUNCTION(exp2, number, [[gnu::always_inline]], widening)
 TOPOS_FUNCTION(expm1, number, , widening)
 TOPOS_FUNCTION(floor, Kokkos, , widening, of_reals, brief)
+TOPOS_FUNCTION(lgamma, Kokkos, , widening, of_reals)
 TOPOS_FUNCTION(log, number, , widening)
 TOPOS_FUNCTION(log10, number, , widening)
 TOPOS_FUNCTION(log1p, number, , widening)
@@ -50,23 +51,8 @@ TOPOS_FUNCTION(sinh, number, , widening)
 TOPOS_FUNCTION(sqrt, number, , widening)
 TOPOS_FUNCTION(tan, number, , widening)
 TOPOS_FUNCTION(tanh, number, [[gnu::always_inline]], widening)
+TOPOS_FUNCTION(tgamma, Kokkos, , widening, of_reals)
 TOPOS_FUNCTION(trunc, Kokkos, , widening, of_reals, brief)
-#undef TOPOS_FUNCTION
-
-// Of one number, with lanes of float alone.
-#define TOPOS_FUNCTION(name)                            \
-  struct name##_op : widening, of_reals {               \
-    template <class T>                                  \
-    KOKKOS_FUNCTION auto operator()(const T& x) const { \
-      return Kokkos::name(x);                           \
-    }                                                   \
-    template <float_lanes B>                            \
-    B lanes(const B& x) const {                         \
-      return lane::name(x);                             \
-    }                                                   \
-  };
-TOPOS_FUNCTION(lgamma)
-TOPOS_FUNCTION(tgamma)
 #undef TOPOS_FUNCTION
 
 #define TOPOS_FUNCTION(name)                       \

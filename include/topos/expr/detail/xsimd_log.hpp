@@ -171,9 +171,10 @@ xsimd::batch<T, A> log2(const xsimd::batch<T, A>& x) {
 #ifdef __AVX512F__
   if constexpr (std::is_same_v<T, double> && sizeof(x) == 64)
     return detail::log_of_doubles<detail::base_2>(x);
+  else
 #endif
-  return detail::mended_where_denormal(
-      x, [](const auto& v) { return xsimd::log2(v); }, [](T v) { return std::log2(v); });
+    return detail::mended_where_denormal(
+        x, [](const auto& v) { return xsimd::log2(v); }, [](T v) { return std::log2(v); });
 }
 
 template <class T, class A>
@@ -181,9 +182,10 @@ xsimd::batch<T, A> log10(const xsimd::batch<T, A>& x) {
 #ifdef __AVX512F__
   if constexpr (std::is_same_v<T, double> && sizeof(x) == 64)
     return detail::log_of_doubles<detail::base_10>(x);
+  else
 #endif
-  return detail::mended_where_denormal(
-      x, [](const auto& v) { return xsimd::log10(v); }, [](T v) { return std::log10(v); });
+    return detail::mended_where_denormal(
+        x, [](const auto& v) { return xsimd::log10(v); }, [](T v) { return std::log10(v); });
 }
 
 }  // namespace topos::lane

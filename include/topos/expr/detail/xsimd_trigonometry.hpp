@@ -28,13 +28,9 @@ struct quarter_turns {
   explicit quarter_turns(const B& x) {
     const B size = xsimd::abs(x);
     turns = lane::nearbyint(size * xsimd::constants::twoopi<B>());
-    constexpr bool narrow = sizeof(T) == 4;
     if constexpr (has_fma) {
-      // pi/2 in parts, each the nearest number to what is left. The first difference is exact.
-      rest = lane::fma(-turns, B(narrow ? T(0x1.921fb6p+0) : T(0x1.921fb54442d18p+0)), size);
-      rest = lane::fma(-turns, B(narrow ? T(-0x1.777a5cp-25) : T(0x1.1a62633145c07p-54)), rest);
-      rest = lane::fma(-turns, B(narrow ? T(-0x1.ee59dap-50) : T(-0x1.f1976b7ed8fbcp-110)), rest);
-      beyond = !(size <= B(narrow ? T(1 << 20) : T(1 << 30)));
+      rest = rest_of(size, turns);
+      beyond = !(size <= B(most));
     } else {
       // In parts so short that their multiples are exact, and what the last difference loses.
       const B two =
@@ -45,6 +41,18 @@ struct quarter_turns {
       beyond = !(size <= xsimd::constants::mediumpi<B>());
     }
     turns = turns - B(T(4)) * lane::floor(turns * B(T(0.25)));
+  }
+
+  /// The largest |x| of which enough is left. With `has_fma`, as the next.
+  static constexpr T most = sizeof(T) == 4 ? T(1 << 20) : T(1 << 30);
+
+  /// What is left of a size without some turns: pi/2 is in parts, each the nearest number to what
+  /// is left. The first difference is exact.
+  [[nodiscard]] static B rest_of(const B& size, const B& turns) {
+    constexpr bool narrow = sizeof(T) == 4;
+    B rest = lane::fma(turns, B(narrow ? T(-0x1.921fb6p+0) : T(-0x1.921fb54442d18p+0)), size);
+    rest = lane::fma(turns, B(narrow ? T(0x1.777a5cp-25) : T(-0x1.1a62633145c07p-54)), rest);
+    return lane::fma(turns, B(narrow ? T(0x1.ee59dap-50) : T(0x1.f1976b7ed8fbcp-110)), rest);
   }
 
   [[nodiscard]] auto is_odd() const { return (turns == B(T(1))) | (turns == B(T(3))); }
@@ -85,9 +93,7 @@ xsimd::batch<float, A> sine_of_size(const xsimd::batch<float, A>& x, One one) {
   const B magic(exponents<float>::to_whole);
   const B shifted = lane::fma(size, B(0x1.45f306p-1F), magic);
   const B turns = shifted - magic;
-  B r = lane::fma(turns, B(-0x1.921fb6p+0F), size);
-  r = lane::fma(turns, B(0x1.777a5cp-25F), r);
-  r = lane::fma(turns, B(0x1.ee59dap-50F), r);
+  const B r = quarter_turns<float, A>::rest_of(size, turns);
   const words quarter = lane::bits_as<std::uint32_t>(shifted) + words(Quarters);
   const auto is_odd = lane::mask_cast<float>((quarter & words(1U)) != words(0U));
   const auto p = [&](int i) { return xsimd::select(is_odd, B(of_cosine[i]), B(of_sine[i])); };
@@ -96,7 +102,7 @@ xsimd::batch<float, A> sine_of_size(const xsimd::batch<float, A>& x, One one) {
   const B first = xsimd::select(is_odd, B(1.0F), r);
   const B result = lane::fma(first * r2, rest, first);
   const B sign = lane::bits_as<float>(words((quarter << 30) & words(0x80000000U)));
-  return mended(!(size <= B(0x1p+20F)), result ^ sign, one, size);
+  return mended(!(size <= B(quarter_turns<float, A>::most)), result ^ sign, one, size);
 }
 
 }  // namespace detail
@@ -110,17 +116,21 @@ std::pair<xsimd::batch<T, A>, xsimd::batch<T, A>> sincos(const xsimd::batch<T, A
 }
 template <class T, class A>
 xsimd::batch<T, A> sin(const xsimd::batch<T, A>& x) {
-  if constexpr (std::is_same_v<T, float> && has_fma)
+  if constexpr (std::is_same_v<T, float> && has_fma) {
     return detail::sine_of_size<0>(x, [](float v) { return std::sin(v); }) ^ xsimd::bitofsign(x);
-  const detail::quarter_turns<T, A> by(x);
-  return detail::sine(x, by, xsimd::sincos(by.rest));
+  } else {
+    const detail::quarter_turns<T, A> by(x);
+    return detail::sine(x, by, xsimd::sincos(by.rest));
+  }
 }
 template <class T, class A>
 xsimd::batch<T, A> cos(const xsimd::batch<T, A>& x) {
-  if constexpr (std::is_same_v<T, float> && has_fma)
+  if constexpr (std::is_same_v<T, float> && has_fma) {
     return detail::sine_of_size<1>(x, [](float v) { return std::cos(v); });
-  const detail::quarter_turns<T, A> by(x);
-  return detail::cosine(x, by, xsimd::sincos(by.rest));
+  } else {
+    const detail::quarter_turns<T, A> by(x);
+    return detail::cosine(x, by, xsimd::sincos(by.rest));
+  }
 }
 template <class T, class A>
 xsimd::batch<T, A> tan(const xsimd::batch<T, A>& x) {
