@@ -70,7 +70,7 @@ template <int Rows, class T>
 void check_rows() {
   SCOPED_TRACE(Rows);
   constexpr index_t width = host_tile::block_width<T>;
-  for (const int batches : {1, 2, 3}) {
+  for (int batches = 1; batches <= host_tile::most_batches<T>; ++batches) {
     for (const index_t k : {1, 2, 17}) {
       for (const index_t last : {index_t{1}, width / 2 + 1, width}) {
         for (const bool add : {false, true}) {
@@ -99,13 +99,27 @@ TEST(register_block, wraps_integers_around) {
   check_type<std::int32_t>();
 }
 
-TEST(register_block, takes_batches_by_threes_and_leaves_none_alone) {
+TEST(register_block, takes_all_batches_and_leaves_none_alone_after_three) {
+  constexpr int most = host_tile::most_batches<float>;
   for (index_t left = 1; left < 40; ++left) {
     index_t taken = 0;
     while (taken < left) {
-      const int batches = host_tile::next_batches(left - taken);
-      EXPECT_TRUE(batches > 1 || left == 1) << left;
+      const int batches = host_tile::next_batches<float>(left - taken);
+      EXPECT_LE(batches, most);
+      EXPECT_TRUE(batches > 1 || left == 1 || most < 3) << left;
       taken += batches;
+    }
+    EXPECT_EQ(taken, left);
+  }
+}
+
+TEST(register_block, takes_all_rows) {
+  for (index_t left = 1; left < 40; ++left) {
+    index_t taken = 0;
+    while (taken < left) {
+      const int rows = host_tile::next_rows<float>(left - taken);
+      EXPECT_GE(rows, std::min<index_t>(left - taken, host_tile::most_rows<float>) / 2);
+      taken += rows;
     }
     EXPECT_EQ(taken, left);
   }

@@ -59,10 +59,15 @@ using lanes_t = std::conditional_t<has_simd<T>, lane::batch<T>, plain_lanes<T>>;
 template <class T>
 inline constexpr index_t block_width = static_cast<index_t>(lanes_t<T>::size);
 
-/// The largest block: its results, a row of b and an element of a take all the registers.
-inline constexpr int most_batches = 3;
+/// The largest block: its results, a row of b and an element of a take all the registers. There
+/// are 32 of 64 bytes; where there are 16, three batches would have compilers load each of them
+/// from memory for every row.
 template <class T>
-inline constexpr int most_rows = block_width<T> * sizeof(T) >= 64 ? 8 : 4;
+inline constexpr bool has_many_registers = block_width<T> * sizeof(T) >= 64;
+template <class T>
+inline constexpr int most_batches = has_many_registers<T> ? 3 : 2;
+template <class T>
+inline constexpr int most_rows = has_many_registers<T> ? 8 : 6;
 
 template <class T, class Lanes>
 inline Lanes fused(const Lanes& a, const Lanes& b, const Lanes& c) {
@@ -194,16 +199,19 @@ template <int Rows, int Batches, int Step, class Lanes, class T>
 /// `block` for 1 to most_batches batches.
 template <int Rows, int Step, class T>
 inline void block_of(int batches, const block_arguments<T>& of) {
-  if (batches == 3) return block<Rows, 3, Step, lanes_t<T>>(of);
+  if constexpr (most_batches<T> == 3) {
+    if (batches == 3) return block<Rows, 3, Step, lanes_t<T>>(of);
+  }
   if (batches == 2) return block<Rows, 2, Step, lanes_t<T>>(of);
   block<Rows, 1, Step, lanes_t<T>>(of);
 }
 
 /// How many batches the next block takes of so many: never one after three, which would wait for
 /// its own results.
+template <class T>
 constexpr int next_batches(index_t left) {
   if (left == 4) return 2;
-  return left < most_batches ? static_cast<int>(left) : most_batches;
+  return left < most_batches<T> ? static_cast<int>(left) : most_batches<T>;
 }
 
 /// Calls function(j, batches) for each block across so many columns: it begins at column j.
@@ -211,20 +219,22 @@ template <class T, class Function>
 inline void each_block(index_t columns, const Function& function) {
   index_t left = (columns + block_width<T> - 1) / block_width<T>;
   for (index_t j = 0; left > 0;) {
-    const int batches = next_batches(left);
+    const int batches = next_batches<T>(left);
     function(j, batches);
     j += batches * block_width<T>;
     left -= batches;
   }
 }
 
+/// Rows of the largest block of fewer: there are some of 8 or 6, of 4, of 2 and of 1.
+constexpr int fewer_rows(int rows) { return rows > 4 ? 4 : rows / 2; }
+
 /// How many rows the next block takes of so many.
 template <class T>
 constexpr int next_rows(index_t left) {
-  for (int rows = most_rows<T>; rows > 1; rows /= 2) {
-    if (left >= rows) return rows;
-  }
-  return 1;
+  int rows = most_rows<T>;
+  while (rows > left) rows = fewer_rows(rows);
+  return rows;
 }
 
 }  // namespace host_tile

@@ -8,63 +8,71 @@
 
 #include <topos/backend/backend.hpp>
 #include <topos/expr/lanes.hpp>
+#include <topos/kernels/register_block.hpp>
 
 namespace topos::detail {
 
 namespace host_tile {
 
-/// c = a b for `Rows` rows and `Batches` batches of columns: one register block.
-template <int Rows, int Batches, class T>
-inline void block(T* c, index_t ldc, const T* a, index_t lda, const T* b, index_t ldb, index_t k) {
+/// c = a b for `Rows` rows and `Batches` batches of columns, the last of which has so many: all, or
+/// fewer.
+template <int Rows, int Batches, class T, class Count>
+inline void block(T* c, index_t ldc, const T* a, index_t lda, const T* b, index_t ldb, index_t k,
+                  Count last) {
+  constexpr bool is_whole = std::is_same_v<Count, lane::all>;
   lane::batch<T> sums[Rows][Batches];
   for (auto& row : sums) {
     for (auto& s : row) s = lane::splat(T(0));
   }
   for (index_t p = 0; p < k; ++p) {
     lane::batch<T> columns[Batches];
-    for (int v = 0; v < Batches; ++v) columns[v] = lane::load(b + p * ldb + v * lane::width<T>);
+    for (int v = 0; v < Batches; ++v) {
+      const T* const from = b + p * ldb + v * lane::width<T>;
+      if constexpr (is_whole)
+        columns[v] = lane::load(from);
+      else
+        columns[v] = v + 1 < Batches ? lane::load(from) : lane::load_partial(from, last);
+    }
     for (int i = 0; i < Rows; ++i) {
       const lane::batch<T> value = lane::splat(a[i * lda + p]);
       for (int v = 0; v < Batches; ++v) sums[i][v] = lane::fma(value, columns[v], sums[i][v]);
     }
   }
   for (int i = 0; i < Rows; ++i) {
-    for (int v = 0; v < Batches; ++v) lane::store(c + i * ldc + v * lane::width<T>, sums[i][v]);
-  }
-}
-
-template <int Batches, class T>
-inline void columns(T* c, index_t ldc, const T* a, index_t lda, const T* b, index_t ldb, index_t m,
-                    index_t k) {
-  index_t i = 0;
-  for (; i + 8 <= m; i += 8) block<8, Batches>(c + i * ldc, ldc, a + i * lda, lda, b, ldb, k);
-  for (; i + 4 <= m; i += 4) block<4, Batches>(c + i * ldc, ldc, a + i * lda, lda, b, ldb, k);
-  for (; i < m; ++i) block<1, Batches>(c + i * ldc, ldc, a + i * lda, lda, b, ldb, k);
-}
-
-/// Columns that do not fill a batch, one by one.
-template <class T>
-inline void last_columns(T* c, index_t ldc, const T* a, index_t lda, const T* b, index_t ldb,
-                         index_t m, index_t n, index_t k) {
-  for (index_t i = 0; i < m; ++i) {
-    for (index_t j = 0; j < n; ++j) {
-      T total(0);
-      for (index_t p = 0; p < k; ++p) {
-        total = Kokkos::fma(a[i * lda + p], b[p * ldb + j], total);
-      }
-      c[i * ldc + j] = total;
+    for (int v = 0; v < Batches; ++v) {
+      T* const to = c + i * ldc + v * lane::width<T>;
+      if constexpr (is_whole)
+        lane::store(to, sums[i][v]);
+      else
+        v + 1 < Batches ? lane::store(to, sums[i][v]) : lane::store_partial(to, sums[i][v], last);
     }
   }
+}
+
+template <int Batches, class T, class Count>
+inline void columns(T* c, index_t ldc, const T* a, index_t lda, const T* b, index_t ldb, index_t m,
+                    index_t k, Count last) {
+  constexpr int most = most_rows<T>;
+  index_t i = 0;
+  for (; i + most <= m; i += most)
+    block<most, Batches>(c + i * ldc, ldc, a + i * lda, lda, b, ldb, k, last);
+  for (; i + 4 <= m; i += 4) block<4, Batches>(c + i * ldc, ldc, a + i * lda, lda, b, ldb, k, last);
+  for (; i < m; ++i) block<1, Batches>(c + i * ldc, ldc, a + i * lda, lda, b, ldb, k, last);
 }
 
 template <class T>
 inline void multiply(T* c, index_t ldc, const T* a, index_t lda, const T* b, index_t ldb, index_t m,
                      index_t n, index_t k) {
   constexpr index_t width = lane::width<T>;
+  constexpr lane::all all;
   index_t j = 0;
-  for (; j + 2 * width <= n; j += 2 * width) columns<2>(c + j, ldc, a, lda, b + j, ldb, m, k);
-  for (; j + width <= n; j += width) columns<1>(c + j, ldc, a, lda, b + j, ldb, m, k);
-  if (j < n) last_columns(c + j, ldc, a, lda, b + j, ldb, m, n - j, k);
+  for (; j + 2 * width <= n; j += 2 * width) columns<2>(c + j, ldc, a, lda, b + j, ldb, m, k, all);
+  if (n - j > width)
+    columns<2>(c + j, ldc, a, lda, b + j, ldb, m, k, n - j - width);
+  else if (n - j == width)
+    columns<1>(c + j, ldc, a, lda, b + j, ldb, m, k, all);
+  else if (n > j)
+    columns<1>(c + j, ldc, a, lda, b + j, ldb, m, k, n - j);
 }
 
 }  // namespace host_tile

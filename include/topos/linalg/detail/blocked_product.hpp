@@ -51,7 +51,7 @@ struct cut {
 
 /// Columns of a strip: as many as a register block has.
 template <class T>
-inline constexpr index_t strip = host_tile::most_batches* host_tile::block_width<T>;
+inline constexpr index_t strip = host_tile::most_batches<T>* host_tile::block_width<T>;
 
 /// Whether to compute the transpose of a product takes less time: where rows of a lie side by side,
 /// and b has too few columns for lanes. No bits depend on it.
@@ -198,7 +198,9 @@ template <int Rows, class S, class T>
 inline void multiply_some(int rows, const matrix_product<S>& p, T* c, index_t c_row, index_t first,
                           index_t from, const panel<T>& b, T* sliver, bool add) {
   if (rows != Rows) {
-    if constexpr (Rows > 1) multiply_some<Rows / 2>(rows, p, c, c_row, first, from, b, sliver, add);
+    if constexpr (Rows > 1) {
+      multiply_some<host_tile::fewer_rows(Rows)>(rows, p, c, c_row, first, from, b, sliver, add);
+    }
     return;
   }
   const S* a = p.a + first * p.a_row + from / parts<S> * p.a_column;
