@@ -68,6 +68,18 @@ template <class To, class Elements>
   return scalar_rows<widened_elements<Elements, To>>{{rows.elements}, rows.at};
 }
 
+/// Those of a conversion of short integers in memory to sixteen-bit floats: by way of float, which
+/// has all of them.
+template <class Half, class Rows>
+  requires(lane::is_half_with_lanes<Half> && sizeof(typename row_of<Rows>::value_type) <= 2 &&
+           requires(const Rows& leaf) {
+             leaf.elements.template wide_lanes<float>(index_t{}, lane::all{});
+           })
+[[nodiscard]] auto make_rows(const convert_op<Half>& op, const Rows& rows) {
+  using floats = decltype(make_rows(convert_op<float>{}, rows));
+  return operation_rows<convert_op<Half>, floats>(op, make_rows(convert_op<float>{}, rows));
+}
+
 // Truths in memory have no lanes of their own. Beside what has lanes they are loaded as numbers of
 // those, or the operation would have none either.
 

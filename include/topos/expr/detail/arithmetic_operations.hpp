@@ -320,6 +320,15 @@ struct convert_op : passing, quick {
         const B& b) { lane::to_float(b); })
   auto lanes(const B& x) const { return lane::to_float(x); }
   template <class B>
+    requires(is_half<To>&& std::same_as<lane::value_t<B>, std::int32_t>&& requires(const B& b) {
+      lane::to_odd_float(b);
+    })
+  auto lanes(const B& x) const { return lane::to_odd_float(x); }
+  template <class B>
+    requires(std::same_as<To, std::int32_t>&& std::same_as<lane::value_t<B>, float>&& requires(
+        const B& b) { lane::to_integer(b); })
+  auto lanes(const B& x) const { return lane::to_integer(x); }
+  template <class B>
     requires(is_complex<To>&& std::same_as<B, lane::batch<real_t<To>>>)
   lane::of<To> lanes(const B& x)
   const { return {x, lane::splat(real_t<To>(0))}; }

@@ -14,6 +14,7 @@
 #include <topos/expr/detail/machine_lanes.hpp>
 #include <type_traits>
 #if TOPOS_HAS_XSIMD
+#include <topos/expr/detail/half_lanes.hpp>
 #include <topos/expr/detail/lanes_apart.hpp>
 #endif
 
@@ -21,13 +22,14 @@ namespace topos::lane {
 
 #if TOPOS_HAS_XSIMD && defined(__AVX2__)
 
-/// Whether lanes of To are loaded from elements of T: of smaller integers and truths, or of floats
-/// as double.
+/// Whether lanes of To are loaded from elements of T: of smaller integers and truths, or of smaller
+/// floats as double.
 template <class T, class To>
 inline constexpr bool widens = sizeof(T) < sizeof(To) &&
                                sizeof(To) >= 4 && std::is_arithmetic_v<To> &&
                                (std::is_integral_v<T> ||
-                                (std::is_same_v<T, float> && std::is_same_v<To, double>));
+                                ((std::is_same_v<T, float> ||
+                                  is_half_with_lanes<T>)&&std::is_same_v<To, double>));
 
 namespace detail {
 
@@ -98,6 +100,10 @@ inline batch<To> widened(Register x) {
   constexpr bool of_signs = std::is_signed_v<T>;
   if constexpr (std::is_same_v<T, float>)
     return _mm512_cvtps_pd(_mm256_castsi256_ps(x));
+  else if constexpr (std::is_same_v<T, f16>)
+    return _mm512_cvtps_pd(_mm256_cvtph_ps(x));
+  else if constexpr (std::is_same_v<T, bf16>)
+    return widened<To, float>(_mm256_slli_epi32(_mm256_cvtepu16_epi32(x), 16));
   else if constexpr (std::is_same_v<To, float>)
     return _mm512_cvtepi32_ps(widened<std::int32_t, T>(x));
   else if constexpr (sizeof(To) == 4 && sizeof(T) == 1)
@@ -125,6 +131,8 @@ inline batch<To> widened(Register x) {
   constexpr bool of_signs = std::is_signed_v<T>;
   if constexpr (std::is_same_v<T, float>) {
     return _mm256_cvtps_pd(_mm_castsi128_ps(x));
+  } else if constexpr (is_half_with_lanes<T>) {
+    return _mm256_cvtps_pd(_mm256_castps256_ps128(from_halves<T>(x)));
   } else if constexpr (std::is_same_v<To, float>) {
     return _mm256_cvtepi32_ps(widened<std::int32_t, T>(x));
   } else if constexpr (sizeof(To) == 4 && sizeof(T) == 1) {
@@ -175,14 +183,52 @@ template <class To, class T>
     return detail::from_register<To, T>(detail::load_bytes_apart<width_of<To>>(from, step));
   }
 
-/// Whether lanes of T are stored as integers of To.
+/// Whether lanes of elements of T are stored as To: floats as short integers, doubles also as
+/// 32-bit ones and as sixteen-bit floats.
 template <class T, class To>
-inline constexpr bool narrows = std::same_as<T, float>&& std::integral<To> && sizeof(To) <= 2 &&
-                                !std::same_as<To, bool>;
+inline constexpr bool narrows = [] {
+  constexpr bool of_doubles = std::same_as<T, double>;
+  if constexpr (is_half_with_lanes<To>)
+    return of_doubles;
+  else if constexpr (std::same_as<To, bool> || !std::integral<To>)
+    return false;
+  else
+    return (of_doubles && std::same_as<To, std::int32_t>) ||
+           (sizeof(To) <= 2 && (of_doubles || std::same_as<T, float> || is_half_with_lanes<T>));
+}();
+
+namespace detail {
+
+/// Whole numbers that are short integers of To as such, in the first bytes of a register.
+template <class To>
+__m128i shortened(__m128i low, __m128i high) {
+  constexpr bool of_signs = std::is_signed_v<To>;
+  const __m128i shorts = of_signs ? _mm_packs_epi32(low, high) : _mm_packus_epi32(low, high);
+  if constexpr (sizeof(To) == 2)
+    return shorts;
+  else
+    return of_signs ? _mm_packs_epi16(shorts, shorts) : _mm_packus_epi16(shorts, shorts);
+}
+
+/// Eight of them to memory.
+template <class To>
+void store_whole(To* to, __m256i whole) {
+  if constexpr (sizeof(To) == 4) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), whole);
+  } else {
+    const __m128i all =
+        shortened<To>(_mm256_castsi256_si128(whole), _mm256_extracti128_si256(whole, 1));
+    if constexpr (sizeof(To) == 2)
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(to), all);
+    else
+      _mm_storel_epi64(reinterpret_cast<__m128i*>(to), all);
+  }
+}
+
+}  // namespace detail
 
 /// Lanes to memory as integers: towards 0, to the ends of their type, and NaN as 0.
-template <class To>
-  requires narrows<float, To>
+template <std::integral To>
 void store_narrow(To* to, const batch<float>& x) {
   constexpr auto lowest = static_cast<float>(std::numeric_limits<To>::min());
   constexpr auto highest = static_cast<float>(std::numeric_limits<To>::max());
@@ -200,16 +246,64 @@ void store_narrow(To* to, const batch<float>& x) {
   __m256 held = _mm256_max_ps(x, _mm256_set1_ps(lowest));
   held = _mm256_min_ps(held, _mm256_set1_ps(highest));
   if constexpr (lowest != 0) held = _mm256_and_ps(held, _mm256_cmp_ps(x, x, _CMP_ORD_Q));
-  const __m256i whole = _mm256_cvttps_epi32(held);
-  const __m128i low = _mm256_castsi256_si128(whole);
-  const __m128i high = _mm256_extracti128_si256(whole, 1);
-  // They fit: nothing is held at an end here.
-  const __m128i shorts = lowest == 0 ? _mm_packus_epi32(low, high) : _mm_packs_epi32(low, high);
-  if constexpr (sizeof(To) == 2)
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), shorts);
-  else
-    _mm_storel_epi64(reinterpret_cast<__m128i*>(to), lowest == 0 ? _mm_packus_epi16(shorts, shorts)
-                                                                 : _mm_packs_epi16(shorts, shorts));
+  detail::store_whole(to, _mm256_cvttps_epi32(held));
+#endif
+}
+template <std::integral To>
+void store_narrow(To* to, const batch<double>& x) {
+  constexpr auto lowest = static_cast<double>(std::numeric_limits<To>::min());
+  constexpr auto highest = static_cast<double>(std::numeric_limits<To>::max());
+#ifdef __AVX512F__
+  __m512d held = _mm512_max_pd(x, _mm512_set1_pd(lowest));
+  held = _mm512_min_pd(held, _mm512_set1_pd(highest));
+  if constexpr (lowest != 0) held = _mm512_maskz_mov_pd(_mm512_cmp_pd_mask(x, x, _CMP_ORD_Q), held);
+  detail::store_whole(to, _mm512_cvttpd_epi32(held));
+#else
+  __m256d held = _mm256_max_pd(x, _mm256_set1_pd(lowest));
+  held = _mm256_min_pd(held, _mm256_set1_pd(highest));
+  if constexpr (lowest != 0) held = _mm256_and_pd(held, _mm256_cmp_pd(x, x, _CMP_ORD_Q));
+  const __m128i whole = _mm256_cvttpd_epi32(held);
+  if constexpr (sizeof(To) == 4) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), whole);
+  } else {
+    const std::int64_t bytes = _mm_cvtsi128_si64(detail::shortened<To>(whole, whole));
+    std::memcpy(to, &bytes, 4 * sizeof(To));
+  }
+#endif
+}
+
+/// Lanes of doubles to memory as sixteen-bit floats, rounded once: by way of the float next to each
+/// that is odd where it is not exact, and so never halfway between two of them.
+template <class To>
+  requires is_half_with_lanes<To>
+void store_narrow(To* to, const batch<double>& x) {
+#ifdef __AVX512F__
+  const __m256 near = _mm512_cvtpd_ps(x);
+  const __m512d back = _mm512_cvtps_pd(near);
+  const auto above = _mm512_cmp_pd_mask(_mm512_abs_pd(back), _mm512_abs_pd(x), _CMP_GT_OQ);
+  const auto inexact = _mm512_cmp_pd_mask(back, x, _CMP_NEQ_OQ);
+  __m512i bits = _mm512_castps_si512(_mm512_castps256_ps512(near));
+  bits = _mm512_mask_add_epi32(bits, above, bits, _mm512_set1_epi32(-1));
+  bits = _mm512_mask_or_epi32(bits, inexact, bits, _mm512_set1_epi32(1));
+  const batch<float> rounded = lane::to_half<To>(_mm512_castsi512_ps(bits));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(to),
+                   _mm256_castsi256_si128(lane::to_halves<To>(rounded)));
+#else
+  const __m128 near = _mm256_cvtpd_ps(x);
+  const __m256d back = _mm256_cvtps_pd(near);
+  const __m256d sign = _mm256_set1_pd(-0.0);
+  const auto shortened = [](__m256d truths) {
+    const __m256 words = _mm256_castpd_ps(truths);
+    return _mm_castps_si128(
+        _mm_shuffle_ps(_mm256_castps256_ps128(words), _mm256_extractf128_ps(words, 1), 0x88));
+  };
+  const __m256d above =
+      _mm256_cmp_pd(_mm256_andnot_pd(sign, back), _mm256_andnot_pd(sign, x), _CMP_GT_OQ);
+  const __m256d inexact = _mm256_cmp_pd(back, x, _CMP_NEQ_OQ);
+  __m128i bits = _mm_add_epi32(_mm_castps_si128(near), shortened(above));
+  bits = _mm_or_si128(bits, _mm_and_si128(shortened(inexact), _mm_set1_epi32(1)));
+  const batch<float> rounded = lane::to_half<To>(_mm256_castsi256_ps(_mm256_castsi128_si256(bits)));
+  _mm_storel_epi64(reinterpret_cast<__m128i*>(to), lane::to_halves<To>(rounded));
 #endif
 }
 
@@ -236,11 +330,8 @@ template <class To, class T>
 template <class T, class To>
 inline constexpr bool narrows = false;
 
-template <class To>
-  requires narrows<float, To>
-void store_narrow(To* to, const batch<float>& x);
-
-void store_narrow(float* to, const batch<double>& x);
+template <class To, class B>
+void store_narrow(To* to, const B& x);
 
 #endif
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <topos/core/config.hpp>
 #include <topos/expr/detail/lanes_in_memory.hpp>
@@ -44,6 +45,20 @@ xsimd::batch<T, A> select(const xsimd::batch_bool<T, A>& m, const xsimd::batch<T
 #endif
     return xsimd::select(m, a, b);
 }
+#if defined(__AVX2__) && !defined(__AVX512F__)
+/// By AVX2: all bits of a truth are alike.
+template <class T, class A>
+void store(bool* to, const xsimd::batch_bool<T, A>& values) {
+  static_assert(sizeof(values.data) == 32 && sizeof(T) >= 4);
+  const auto bits = std::bit_cast<__m256i>(values.data);
+  // Whatever half of a word is taken of 64-bit ones.
+  __m128i truths = _mm_packs_epi32(_mm256_castsi256_si128(bits), _mm256_extracti128_si256(bits, 1));
+  if constexpr (sizeof(T) == 8) truths = _mm_packs_epi32(truths, truths);
+  truths = _mm_and_si128(_mm_packs_epi16(truths, truths), _mm_set1_epi8(1));
+  const std::int64_t bytes = _mm_cvtsi128_si64(truths);
+  std::memcpy(to, &bytes, sizeof(values.data) / sizeof(T));
+}
+#else
 /// By way of numbers, which compilers narrow at once; xsimd's own goes bit by bit.
 template <class T, class A>
 void store(bool* to, const xsimd::batch_bool<T, A>& values) {
@@ -52,6 +67,7 @@ void store(bool* to, const xsimd::batch_bool<T, A>& values) {
   lane::select(values, B(T(1)), B(T(0))).store_unaligned(numbers);
   for (std::size_t i = 0; i < B::size; ++i) to[i] = numbers[i] != T(0);
 }
+#endif
 template <class T>
 batch<T> splat(T value) {
   return batch<T>(value);
@@ -104,6 +120,28 @@ auto bits_as(const xsimd::batch<T, A>& x) {
 template <class A>
 auto to_float(const xsimd::batch<std::int32_t, A>& x) {
   return xsimd::to_float(x);
+}
+
+/// Towards 0, to the ends of the type, and 0 of NaN.
+template <class A>
+auto to_integer(const xsimd::batch<float, A>& x) {
+  using whole = xsimd::batch<std::int32_t, A>;
+  using B = xsimd::batch<float, A>;
+  // What is out of range is the lowest of all, or held at an end already.
+  const auto above = lane::mask_cast<std::int32_t>(x >= B(2147483648.0f));
+  const auto number = lane::mask_cast<std::int32_t>(x == x);
+  const whole held = lane::select(above, whole(INT32_MAX), xsimd::to_int(x));
+  return lane::select(number, held, whole(0));
+}
+/// The floats that round to a sixteen-bit type as whole numbers do: where one has no float, the odd
+/// one of its two neighbours, which is never halfway between two numbers of that type.
+template <class A>
+auto to_odd_float(const xsimd::batch<std::int32_t, A>& x) {
+  using whole = xsimd::batch<std::int32_t, A>;
+  const whole rest = x & whole(127);
+  const whole odd = (x & whole(~127)) | lane::select(rest != whole(0), whole(128), whole(0));
+  const auto large = (x >= whole(1 << 24)) | (x <= whole(-(1 << 24)));
+  return lane::to_float(lane::select(large, odd, x));
 }
 
 /// A product as it was rounded: see lanes.hpp.

@@ -42,9 +42,11 @@ using own_row = std::conditional_t<is_dense_row<Row>, const Row, const Row&>;
 template <class To, class Row>
 using converted_row = operation_row_of<std::index_sequence<0>, convert_op<To>, Row>;
 
-// Whether compilers make lanes of a loop of what a row is of.
+// Whether compilers make lanes of a loop of what a row is of: not of f16, whose conversions are
+// many operations.
 template <class Row>
-inline constexpr bool compiles_to_lanes = Row::is_quick;
+inline constexpr bool compiles_to_lanes =
+    Row::is_quick && !std::is_same_v<typename Row::value_type, f16>;
 template <class Indices, class Op, class... Rows>
 inline constexpr bool compiles_to_lanes<operation_row_of<Indices, Op, Rows...>> =
     std::is_base_of_v<quick, Op> && !std::is_base_of_v<keeping_products, Op> &&
@@ -138,15 +140,19 @@ template <class T, class To, class Row>
                                         index_t last) {
   constexpr index_t most = 16 * Row::width;
   const Row& from = static_cast<const part<0, Row>&>(row).value;
-  using value_type = typename Row::value_type;
-  if constexpr (lane::narrows<value_type, To>) return assign_narrowed(out, from, first, last);
+  using value_type = lane::made_of<typename Row::value_type>;
+  if constexpr (lane::narrows<typename Row::value_type, To>)
+    return assign_narrowed(out, from, first, last);
   value_type values[most];
   // Of loops that read truths as such compilers make no lanes.
   using read = std::conditional_t<std::is_same_v<value_type, bool>, unsigned char, value_type>;
   const auto* const made = reinterpret_cast<const read*>(values);
   for (index_t j = first; j < last; j += most) {
     const index_t count = last - j < most ? last - j : most;
-    assign_dense(values, from, j, j + count);
+    if constexpr (std::is_same_v<value_type, typename Row::value_type>)
+      assign_dense(values, from, j, j + count);
+    else
+      assign_dense(values, make_row(convert_op<value_type>{}, from), j, j + count);
     TOPOS_INDEPENDENT_STEPS
     for (index_t k = 0; k < count; ++k) out[j - first + k] = row.op(made[k]);
   }
