@@ -6,8 +6,9 @@
 
 Needs mpmath. All are polynomials through the Chebyshev nodes of their interval: of double, erf(x)/x in u = x^2 on [0, 1]
 and exp(x^2) erfc(x) in t = (x - 2)/(x + 2) on [1, 6], and on [0, 10.1] for erfc of float; for that of double
-exp(x^2) erfc(x) (x + 9/16) in t = (x - 4)/(x + 4) on [5/8, 27.3]; of float, (erf(c + r) - erf(c))/r in r on [-2/15, 2/15], where c is
-of the numbers near i/3.75, for i from 0 to 15, that whose erf is nearest to a float.
+exp(x^2) erfc(x) (x + 9/16) in t = (x - 4)/(x + 4) on [5/8, 27.3]; of float, erf(x)/x - 1 in u = x^2 on [0, (15/16)^2] and
+log2(erfc(x)) in x on [15/16, 3.95]; of float by a table, (erf(c + r) - erf(c))/r in r on [-2/15, 2/15], where c is of the numbers
+near i/3.75, for i from 0 to 15, that whose erf is nearest to a float.
 """
 import math
 import struct
@@ -18,11 +19,12 @@ mp.mp.dps = 60
 TRIED = 20000
 
 
-def through_chebyshev_nodes(function, low, high, degree):
-    """The coefficients of the polynomial that meets a function at degree + 1 nodes, the constant first."""
+def through_chebyshev_nodes(function, low, high, degree, power=1):
+    """The coefficients of the polynomial that meets a function at degree + 1 nodes, the constant first; a power has them closer
+    to the lower end."""
     count = degree + 1
-    middle, half = mp.mpf(low + high) / 2, mp.mpf(high - low) / 2
-    nodes = [middle + half * mp.cos(mp.pi * (2 * i + 1) / (2 * count)) for i in range(count)]
+    low, high = mp.mpf(low), mp.mpf(high)
+    nodes = [low + (high - low) * ((1 + mp.cos(mp.pi * (2 * i + 1) / (2 * count))) / 2) ** power for i in range(count)]
     powers = mp.matrix(count, count)
     for i, node in enumerate(nodes):
         for j in range(count):
@@ -84,6 +86,12 @@ def main():
         ("erfc of double", through_chebyshev_nodes(farther, -mp.mpf(27) / 37, mp.mpf(233) / 313, 20)),
     ):
         print(f"{name}: " + ", ".join(repr(float(c)) for c in coefficients))
+    edge = mp.mpf(15) / 16
+    for name, coefficients in (
+        ("near, of float", through_chebyshev_nodes(lambda u: near(u) - 1, mp.mpf(0), edge**2, 5)),
+        ("log2(erfc), of float", through_chebyshev_nodes(lambda x: mp.log(mp.erfc(x), 2), edge, mp.mpf(3.95), 7, 2)),
+    ):
+        print(f"{name}: " + ", ".join(f"{as_float(c):.9g}F" for c in coefficients))
     for name, row in zip(("c", "erf(c)", "r", "r^2", "r^3", "r^4", "r^5"), zip(*pieces())):
         print(f"{name}: " + ", ".join(f"{as_float(c):.9g}F" for c in row))
 

@@ -61,6 +61,14 @@ struct whole_part {
       return scaled_in_halves(x);
   }
 
+  /// The same where that is not denormal and finite: n is added to the exponent.
+  [[nodiscard, gnu::always_inline]] B scaled_to_normal(const B& x) const {
+    using number = exponents<T>;
+    using words = xsimd::batch<typename number::word, A>;
+    return lane::bits_as<T>(words(lane::bits_as<typename number::word>(x) +
+                                  (lane::bits_as<typename number::word>(shifted) << number::bits)));
+  }
+
  private:
   // By two powers of 2, neither of which is beyond what T has.
   [[nodiscard]] B scaled_in_halves(const B& x) const {
@@ -135,6 +143,36 @@ template <class T, class A>
   return {n, rest, lost};
 }
 
+/// 2^(n + r) = 2^n (1 + r p(r)), where |r| <= 1/2.
+template <class T, class A>
+struct exp2_parts {
+  whole_part<T, A> n;
+  xsimd::batch<T, A> near_1;
+};
+
+/// Of x between numbers that T has powers of 2 of.
+template <class T, class A>
+[[nodiscard, gnu::always_inline]] inline exp2_parts<T, A> parts_of_exp2(
+    const xsimd::batch<T, A>& x) {
+  using B = xsimd::batch<T, A>;
+  // scripts/reference/exp.py
+  static constexpr float p_narrow[] = {0.693147215F,   0.240226528F,   0.0555031014F,
+                                       0.00961769121F, 0.00134067933F, 0.000155950635F};
+  static constexpr double p_wide[] = {
+      0.6931471805599457,    0.24022650695910098,    0.055504108664790149,  0.0096181291076068341,
+      0.0013333558153481373, 0.00015403530441855235, 1.5252727359856139e-5, 1.3215442502655947e-6,
+      1.0180652745232905e-7, 7.0726049571995821e-9,  4.0780702417933337e-10};
+  const whole_part<T, A> n{x + B(exponents<T>::to_whole)};
+  const B r = x - n.value();
+  const B p = [&] {
+    if constexpr (std::is_same_v<T, float>)
+      return polynomial(r, p_narrow);
+    else
+      return polynomial(r, p_wide);
+  }();
+  return {n, lane::fma(p, r, B(T(1)))};
+}
+
 }  // namespace detail
 
 template <class T, class A>
@@ -143,29 +181,12 @@ template <class T, class A>
   return e.n.scaled(e.rest + xsimd::batch<T, A>(T(1)));
 }
 
-/// 2^(n + r) = 2^n (1 + r p(r)), where |r| <= 1/2.
 template <class T, class A>
 [[gnu::always_inline]] inline xsimd::batch<T, A> exp2(const xsimd::batch<T, A>& x) {
   using B = xsimd::batch<T, A>;
   using number = detail::exponents<T>;
-  // scripts/reference/exp.py
-  static constexpr float p_narrow[] = {0.693147215F,   0.240226528F,   0.0555031014F,
-                                       0.00961769121F, 0.00134067933F, 0.000155950635F};
-  static constexpr double p_wide[] = {
-      0.6931471805599457,    0.24022650695910098,    0.055504108664790149,  0.0096181291076068341,
-      0.0013333558153481373, 0.00015403530441855235, 1.5252727359856139e-5, 1.3215442502655947e-6,
-      1.0180652745232905e-7, 7.0726049571995821e-9,  4.0780702417933337e-10};
-
-  const B held = detail::held_between(B(number::least), B(number::most), x);
-  const detail::whole_part<T, A> n{held + B(number::to_whole)};
-  const B r = held - n.value();
-  const B p = [&] {
-    if constexpr (std::is_same_v<T, float>)
-      return detail::polynomial(r, p_narrow);
-    else
-      return detail::polynomial(r, p_wide);
-  }();
-  return n.scaled(lane::fma(p, r, B(T(1))));
+  const auto e = detail::parts_of_exp2(detail::held_between(B(number::least), B(number::most), x));
+  return e.n.scaled(e.near_1);
 }
 
 /// exp(x) - 1 = 2^n rest + (2^n - 1): within 1.5 units in the last place. Of double these nearly

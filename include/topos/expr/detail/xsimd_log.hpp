@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <topos/expr/detail/xsimd_lanes.hpp>
 #include <type_traits>
 
@@ -38,10 +39,11 @@ xsimd::batch<float, A> log_of_floats(const xsimd::batch<float, A>& x) {
   const B high = lane::fma(lane::fma(B(p[8]), r2, p67), r2, p45);
   const B sum = lane::fma(lane::fma(high, r4, low), r2, r);
   const B result = lane::fma(k, B(0.693147182F), sum);
-  const auto beyond = lane::bits_as<std::uint32_t>(bits - I(0x00800000)) >=
-                      xsimd::batch<std::uint32_t, A>(0x7f000000U);
+  // By numbers: xsimd 8 compares unsigned integers by the halves of AVX2's registers.
+  using limits = std::numeric_limits<float>;
+  const auto plain = (x >= B(limits::min())) & (x <= B(limits::max()));
   return mended(
-      lane::mask_cast<float>(beyond), result, [](float v) { return std::log(v); }, x);
+      !plain, result, [](float v) { return std::log(v); }, x);
 }
 
 #ifdef __AVX512F__
