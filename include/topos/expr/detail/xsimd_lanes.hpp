@@ -139,8 +139,8 @@ template <class A>
 auto to_odd_float(const xsimd::batch<std::int32_t, A>& x) {
   using whole = xsimd::batch<std::int32_t, A>;
   const whole rest = x & whole(127);
-  const whole odd = (x & whole(~127)) | lane::select(rest != whole(0), whole(128), whole(0));
-  const auto large = (x >= whole(1 << 24)) | (x <= whole(-(1 << 24)));
+  const whole odd = (x & whole(~127)) | lane::select(rest > whole(0), whole(128), whole(0));
+  const auto large = (x > whole(1 << 24)) | (x < whole(-(1 << 24)));
   return lane::to_float(lane::select(large, odd, x));
 }
 
