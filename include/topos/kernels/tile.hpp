@@ -9,6 +9,7 @@
 #include <topos/backend/backend.hpp>
 #include <topos/expr/lanes.hpp>
 #include <topos/kernels/register_block.hpp>
+#include <type_traits>
 
 namespace topos::detail {
 

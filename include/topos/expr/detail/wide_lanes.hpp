@@ -183,19 +183,18 @@ template <class To, class T>
     return detail::from_register<To, T>(detail::load_bytes_apart<width_of<To>>(from, step));
   }
 
+template <class T>
+inline constexpr bool is_short_integer = std::is_integral_v<T> && sizeof(T) <= 2 &&
+                                         !std::is_same_v<T, bool>;
+
 /// Whether lanes of elements of T are stored as To: floats as short integers, doubles also as
 /// 32-bit ones and as sixteen-bit floats.
 template <class T, class To>
-inline constexpr bool narrows = [] {
-  constexpr bool of_doubles = std::same_as<T, double>;
-  if constexpr (is_half_with_lanes<To>)
-    return of_doubles;
-  else if constexpr (std::same_as<To, bool> || !std::integral<To>)
-    return false;
-  else
-    return (of_doubles && std::same_as<To, std::int32_t>) ||
-           (sizeof(To) <= 2 && (of_doubles || std::same_as<T, float> || is_half_with_lanes<T>));
-}();
+inline constexpr bool narrows = std::is_same_v<T, double>
+                                    ? is_short_integer<To> || std::is_same_v<To, std::int32_t> ||
+                                          is_half_with_lanes<To>
+                                    : is_short_integer<To> &&
+                                          (std::is_same_v<T, float> || is_half_with_lanes<T>);
 
 namespace detail {
 
