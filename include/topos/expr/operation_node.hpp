@@ -76,8 +76,7 @@ template <class Half, class Rows>
              leaf.elements.template wide_lanes<float>(index_t{}, lane::all{});
            })
 [[nodiscard]] auto make_rows(const convert_op<Half>& op, const Rows& rows) {
-  using floats = decltype(make_rows(convert_op<float>{}, rows));
-  return operation_rows<convert_op<Half>, floats>(op, make_rows(convert_op<float>{}, rows));
+  return make_rows(op, make_rows(convert_op<float>{}, rows));
 }
 
 // Truths in memory have no lanes of their own. Beside what has lanes they are loaded as numbers of

@@ -147,17 +147,11 @@ batch<To> bits_as(batch<T> x) {
   return {std::bit_cast<To>(x.value)};
 }
 inline batch<float> to_float(batch<std::int32_t> x) { return {static_cast<float>(x.value)}; }
-/// As those of xsimd_lanes.hpp.
-inline batch<std::int32_t> to_integer(batch<float> x) {
-  if (x.value >= 2147483648.0f) return {INT32_MAX};
-  if (x.value < -2147483648.0f) return {INT32_MIN};
-  return {x.value == x.value ? static_cast<std::int32_t>(x.value) : 0};
-}
-inline batch<float> to_odd_float(batch<std::int32_t> x) {
-  const bool large = x.value > (1 << 24) || x.value < -(1 << 24);
-  const std::int32_t odd = (x.value & ~127) | ((x.value & 127) != 0 ? 128 : 0);
-  return {static_cast<float>(large ? odd : x.value)};
-}
+/// Those that are one number are converted as such.
+template <class T>
+void to_integer(batch<T> x) = delete;
+template <class T>
+void to_odd_float(batch<T> x) = delete;
 
 /// Whether `fma` rounds once.
 inline constexpr bool has_fma = true;

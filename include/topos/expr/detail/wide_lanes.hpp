@@ -183,6 +183,7 @@ template <class To, class T>
     return detail::from_register<To, T>(detail::load_bytes_apart<width_of<To>>(from, step));
   }
 
+/// Integers of fewer bytes than an int.
 template <class T>
 inline constexpr bool is_short_integer = std::is_integral_v<T> && sizeof(T) <= 2 &&
                                          !std::is_same_v<T, bool>;
@@ -197,6 +198,20 @@ inline constexpr bool narrows = std::is_same_v<T, double>
                                           (std::is_same_v<T, float> || is_half_with_lanes<T>);
 
 namespace detail {
+
+/// Numbers that are whole ones of To but for what is behind their point: held at the ends of To,
+/// and 0 of NaN.
+template <class To, class T>
+batch<T> held_within(const batch<T>& x) {
+  constexpr auto lowest = static_cast<T>(std::numeric_limits<To>::min());
+  constexpr auto highest = static_cast<T>(std::numeric_limits<To>::max());
+  // Of a number and another the second is taken where the first is NaN.
+  const batch<T> held = lane::min(lane::max(x, batch<T>(lowest)), batch<T>(highest));
+  if constexpr (lowest == 0)
+    return held;
+  else
+    return lane::select(x == x, held, batch<T>(T(0)));
+}
 
 /// Whole numbers that are short integers of To as such, in the first bytes of a register.
 template <class To>
@@ -229,38 +244,23 @@ void store_whole(To* to, __m256i whole) {
 /// Lanes to memory as integers: towards 0, to the ends of their type, and NaN as 0.
 template <std::integral To>
 void store_narrow(To* to, const batch<float>& x) {
-  constexpr auto lowest = static_cast<float>(std::numeric_limits<To>::min());
-  constexpr auto highest = static_cast<float>(std::numeric_limits<To>::max());
+  const batch<float> held = detail::held_within<To>(x);
 #ifdef __AVX512F__
-  // Of a number and another the second is taken where the first is NaN.
-  __m512 held = _mm512_max_ps(x, _mm512_set1_ps(lowest));
-  held = _mm512_min_ps(held, _mm512_set1_ps(highest));
-  if constexpr (lowest != 0) held = _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(x, x, _CMP_ORD_Q), held);
   const __m512i whole = _mm512_cvttps_epi32(held);
   if constexpr (sizeof(To) == 1)
     _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm512_cvtepi32_epi8(whole));
   else
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm512_cvtepi32_epi16(whole));
 #else
-  __m256 held = _mm256_max_ps(x, _mm256_set1_ps(lowest));
-  held = _mm256_min_ps(held, _mm256_set1_ps(highest));
-  if constexpr (lowest != 0) held = _mm256_and_ps(held, _mm256_cmp_ps(x, x, _CMP_ORD_Q));
   detail::store_whole(to, _mm256_cvttps_epi32(held));
 #endif
 }
 template <std::integral To>
 void store_narrow(To* to, const batch<double>& x) {
-  constexpr auto lowest = static_cast<double>(std::numeric_limits<To>::min());
-  constexpr auto highest = static_cast<double>(std::numeric_limits<To>::max());
+  const batch<double> held = detail::held_within<To>(x);
 #ifdef __AVX512F__
-  __m512d held = _mm512_max_pd(x, _mm512_set1_pd(lowest));
-  held = _mm512_min_pd(held, _mm512_set1_pd(highest));
-  if constexpr (lowest != 0) held = _mm512_maskz_mov_pd(_mm512_cmp_pd_mask(x, x, _CMP_ORD_Q), held);
   detail::store_whole(to, _mm512_cvttpd_epi32(held));
 #else
-  __m256d held = _mm256_max_pd(x, _mm256_set1_pd(lowest));
-  held = _mm256_min_pd(held, _mm256_set1_pd(highest));
-  if constexpr (lowest != 0) held = _mm256_and_pd(held, _mm256_cmp_pd(x, x, _CMP_ORD_Q));
   const __m128i whole = _mm256_cvttpd_epi32(held);
   if constexpr (sizeof(To) == 4) {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(to), whole);
