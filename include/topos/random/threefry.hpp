@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <topos/core/config.hpp>
 #include <topos/expr/lanes.hpp>
+#include <type_traits>
 
 /// Returns lanes from a function of the host. What computes both numbers and lanes is compiled for
 /// devices too; there it must not meet lanes, which have no meaning in device code.
@@ -27,15 +28,23 @@ struct word_pair {
   Word second;
 };
 
-// Rounds are spelt with constant shifts, which compilers turn into rotations in registers. Those
-// of N counters go in turn, so that one need not wait for the other.
+// Spelt with constant shifts, which compilers turn into rotations in registers.
+TOPOS_HOST_BRANCH
+template <int Left, class Word>
+KOKKOS_FORCEINLINE_FUNCTION Word rotated(const Word& bits) {
+  if constexpr (Left % 8 == 0 && !std::is_same_v<Word, std::uint32_t>)
+    return lane::rotated_by_bytes<Left / 8>(bits);
+  else
+    return (bits << Left) | (bits >> (32 - Left));
+}
+
+// The rounds of N counters go in turn, so that one need not wait for the other.
 TOPOS_HOST_BRANCH
 template <int Left, int N, class Word>
 KOKKOS_FORCEINLINE_FUNCTION void threefry_round(Word (&a)[N], Word (&b)[N]) {
   for (int i = 0; i < N; ++i) {
     a[i] = a[i] + b[i];
-    b[i] = (b[i] << Left) | (b[i] >> (32 - Left));
-    b[i] = b[i] ^ a[i];
+    b[i] = rotated<Left>(b[i]) ^ a[i];
   }
 }
 

@@ -47,6 +47,10 @@ struct batch {
 template <class T>
 inline constexpr index_t width_of = 1;
 
+template <int Bytes>
+inline batch<std::uint32_t> rotated_by_bytes(batch<std::uint32_t> words) {
+  return {(words.value << 8 * Bytes) | (words.value >> (32 - 8 * Bytes))};
+}
 inline void before_calls() {}
 
 /// Whether the machine moves some lanes of T.

@@ -73,6 +73,23 @@ batch<T> splat(T value) {
   return batch<T>(value);
 }
 
+/// Words rotated to the left by whole bytes.
+template <int Bytes, class A>
+xsimd::batch<std::uint32_t, A> rotated_by_bytes(const xsimd::batch<std::uint32_t, A>& words) {
+#if defined(__AVX2__) && !defined(__AVX512F__)
+  // AVX2 rotates nothing, but one instruction moves bytes, where three shift and join.
+  const auto of_word = [](int at) {
+    int from = 0;
+    for (int byte = 0; byte < 4; ++byte) from |= (at * 4 + (byte + 4 - Bytes) % 4) << 8 * byte;
+    return from;
+  };
+  const __m128i from = _mm_setr_epi32(of_word(0), of_word(1), of_word(2), of_word(3));
+  return _mm256_shuffle_epi8(words.data, _mm256_broadcastsi128_si256(from));
+#else
+  return (words << 8 * Bytes) | (words >> (32 - 8 * Bytes));
+#endif
+}
+
 /// To be called before the C library's functions are, for each lane: some begin with instructions
 /// of SSE, which take ten times as long while the upper halves of registers are in use, and g++
 /// does not see that they are where a function takes lanes by reference and returns them.
