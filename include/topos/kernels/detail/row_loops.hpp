@@ -59,13 +59,14 @@ template <class To, class Row>
 inline constexpr bool converts_lanes<converted_row<To, Row>> =
     Row::width > 1 && (!compiles_to_lanes<Row> || lane::narrows<typename Row::value_type, To>);
 
-// Whether a row converts lanes of another type to integers, which takes longer than to write those
-// down first.
+// Whether a row converts lanes of another type, or truths of lanes, to integers, which takes longer
+// than to write those down first.
 template <class Row>
 inline constexpr bool makes_integers = false;
 template <class To, class Row>
 inline constexpr bool makes_integers<converted_row<To, Row>> =
-    std::is_integral_v<To>&& converts_lanes<converted_row<To, Row>>;
+    std::is_integral_v<To> && (converts_lanes<converted_row<To, Row>> ||
+                               (std::is_same_v<typename Row::value_type, bool> && Row::width > 1));
 
 /// What is written down of a row that is to be combined: the row itself,
 template <class Row, bool Converts = makes_integers<Row>>

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <limits>
+#include <topos/expr/elementwise.hpp>
+#include <topos/expr/generators.hpp>
+#include <topos/tensor/creation.hpp>
+#include <topos/tensor/eval.hpp>
+#include <topos/tensor/reduction.hpp>
+
+#include "../support/types.hpp"
+
+namespace short_sums_test {
+
+using topos::index_t;
+using topos::tensor;
+
+template <class T>
+struct short_sums : testing::Test {};
+using types = support::types<std::int8_t, std::int16_t, std::uint16_t, bool, std::uint8_t>;
+TYPED_TEST_SUITE(short_sums, types);
+
+template <class T>
+tensor<T, 1> of_all(T value, index_t n) {
+  return topos::full<T>(topos::shape<1>{n}, value, topos::cpu());
+}
+
+// Words that are twice as wide hold 256 bytes each, or 65,536 elements of two: the sums of many
+// more of the ends of a type's range, and of a few more and fewer than those, are exact.
+TYPED_TEST(short_sums, of_the_ends_of_a_range_do_not_overflow) {
+  using T = TypeParam;
+  constexpr index_t words = 128 / (2 * sizeof(T));
+  constexpr index_t block = words << 8 * sizeof(T);
+  for (const T value : {std::numeric_limits<T>::min(), std::numeric_limits<T>::max()}) {
+    for (const index_t n : {words - 1, words, words + 1, block - 1, block, block + words + 3}) {
+      const auto x = of_all(value, n);
+      EXPECT_EQ(static_cast<std::int64_t>(topos::sum(x).item()),
+                n * static_cast<std::int64_t>(value))
+          << n;
+    }
+  }
+}
+
+// Numbers of both signs, from memory, one row after the other and computed.
+TYPED_TEST(short_sums, are_those_of_a_loop) {
+  using T = TypeParam;
+  constexpr index_t rows = 5;
+  for (const index_t columns : {1, 15, 33, 64, 127, 128, 1000, 20000}) {
+    const auto x = topos::empty<T>(topos::shape<2>{rows, columns}, topos::cpu());
+    auto* const to = x.data();
+    std::uint32_t state = 1;
+    for (index_t i = 0; i < rows * columns; ++i) {
+      state = state * 1664525U + 1013904223U;
+      to[i] = static_cast<T>(state >> 13U);
+    }
+    const auto sums = topos::eval(topos::sum(x, 1));
+    const auto of_larger = topos::eval(topos::sum(x > T(1), 1));
+    const auto of_products = topos::eval(topos::sum(x * x, 1));
+    std::int64_t all = 0;
+    for (index_t r = 0; r < rows; ++r) {
+      std::int64_t expected = 0, larger = 0, products = 0;
+      for (index_t c = 0; c < columns; ++c) {
+        const T value = to[r * columns + c];
+        expected += value;
+        larger += value > T(1);
+        products += static_cast<T>(value * value);
+      }
+      EXPECT_EQ(static_cast<std::int64_t>(sums.item(r)), expected) << columns;
+      EXPECT_EQ(static_cast<std::int64_t>(of_larger.item(r)), larger) << columns;
+      EXPECT_EQ(static_cast<std::int64_t>(of_products.item(r)), products) << columns;
+      all += expected;
+    }
+    EXPECT_EQ(static_cast<std::int64_t>(topos::sum(x).item()), all) << columns;
+  }
+}
+
+// Truths that lanes of other types make are written down before.
+template <class T>
+void count_larger(index_t n) {
+  std::int64_t expected = 0;
+  for (index_t i = 0; i < n; ++i) expected += i % 7 > 3;
+  const auto x = topos::eval(topos::astype<T>(topos::arange<std::int32_t>(n) % 7));
+  EXPECT_EQ(topos::sum(x > T(3)).item(), expected);
+}
+
+TEST(short_sums_of_truths, of_the_lanes_of_all_types) {
+  count_larger<std::int16_t>(10007);
+  count_larger<std::int32_t>(10007);
+  count_larger<std::int64_t>(10007);
+  count_larger<float>(10007);
+  count_larger<double>(10007);
+}
+
+}  // namespace short_sums_test
