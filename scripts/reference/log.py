@@ -2,9 +2,10 @@
 """Prints what include/topos/expr/detail/xsimd_log.hpp computes logarithms with.
 
 The polynomials p with log(1 + r) near r + r^2 p(r): of least relative error, by Lawson's reweighted least squares
-(C. L. Lawson, 1961) on Chebyshev nodes, in long double where it matters. The table of c near 1 / m, and -log c, by the
-first four binary digits of m in [3/4, 3/2): of the numbers about the middle of an interval those whose logarithm is
-nearest to a float's value; and the same of double, of three bases at once, where the polynomial goes through the Chebyshev
+(C. L. Lawson, 1961) on Chebyshev nodes, in long double where it matters. The tables of c near 1 / m, and -log c, by the
+first four binary digits of m in [3/4, 3/2), and for the eight intervals of [23/32, 23/16) about multiples of 1/16 below 1
+and of 1/8 from there on: of the numbers about the middle of an interval those whose logarithm is nearest to a float's
+value; and the same of double, of three bases at once, where the polynomial goes through the Chebyshev
 nodes of its interval.
 
 Needs mpmath and NumPy.
@@ -41,14 +42,23 @@ def polynomial(degree, low, high):
         print(f"  {np.float32(c):.9g}")
 
 
-def table():
+def of_digits():
+    """The interval of each of the first four digits of m in [1, 2), which those below 1 share with m / 2."""
+    return [(1 + i / 16, 1 + (i + 1) / 16) if i < 8 else ((1 + i / 16) / 2, (1 + (i + 1) / 16) / 2) for i in range(16)]
+
+
+def of_eighths():
+    """The eight intervals between floats whose bits differ by 2^20, from 23/32 on."""
+    ends = (0x3f380000 + (np.arange(9, dtype=np.int32) << 20)).view(np.float32)
+    return [(float(first), float(past)) for first, past in zip(ends, ends[1:])]
+
+
+def table(intervals):
     getcontext().prec = 40
     print("first m, c, -log c, its relative error:")
-    for digits in range(16):
-        first = 1 + digits / 16 if digits < 8 else (1 + digits / 16) / 2
-        width = 1 / 16 if digits < 8 else 1 / 32
-        c = np.float32(1 / (first + width / 2))
-        tried = [np.float32(1)] if digits in (0, 15) else (
+    for first, past in intervals:
+        c = np.float32(2 / (first + past))
+        tried = [np.float32(1)] if first <= 1 <= past else (
             c.view(np.int32) + np.arange(-TRIED, TRIED, dtype=np.int32)).view(np.float32)
         best = None
         for c in tried:
@@ -100,5 +110,7 @@ def tables_of_doubles():
 if __name__ == "__main__":
     polynomial(8, -1 / 3, 1 / 3)
     polynomial(3, -1 / 32, 1 / 16)
-    table()
+    polynomial(3, -1 / 18, 1 / 16)
+    table(of_digits())
+    table(of_eighths())
     tables_of_doubles()

@@ -224,7 +224,7 @@ B blended(index_t count, const B& a, const B& b) {
   if constexpr (numbers<B>)
     return lane::select(before, a, b);
   else
-    return (a & before) | (b & !before);
+    return (a & before) | (b & ~before);
 }
 
 namespace detail {

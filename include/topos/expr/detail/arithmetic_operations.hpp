@@ -175,7 +175,7 @@ struct floor_divide_op : widening, of_reals {
     const B one = lane::splat(T(1));
     const B rest = lane::fmod(a, b);
     const B cut = (a - rest) / b;
-    const auto below = lane::differs(b < zero, rest < zero) & !(rest == zero);
+    const auto below = lane::differs(b < zero, rest < zero) & ~(rest == zero);
     const B quotient = lane::select(below, cut - one, cut);
     const B floor = lane::floor(quotient);
     const B nearest = lane::select(quotient - floor > lane::splat(T(0.5)), floor + one, floor);

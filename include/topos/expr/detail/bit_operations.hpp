@@ -48,10 +48,7 @@ struct bitwise_not_op : quick {
   }
   template <class B>
   B lanes(const B& x) const {
-    if constexpr (lane::numbers<B>)
-      return ~x;
-    else
-      return !x;
+    return ~x;
   }
 };
 

@@ -66,7 +66,7 @@ complex_batch<B> exp(const complex_batch<B>& x) {
   const B size = lane::exp(x.real);
   const auto [sine, cosine] = lane::sincos(x.imag);
   return detail::mended(
-      !(detail::has_exp(x.real) & detail::is_finite(x.imag)),
+      ~(detail::has_exp(x.real) & detail::is_finite(x.imag)),
       {lane::rounded(size * cosine), lane::rounded(size * sine)},
       [](const auto& z) { return topos::detail::number::exp(z); }, x);
 }
@@ -76,7 +76,7 @@ template <class B>
 complex_batch<B> cosh(const complex_batch<B>& x) {
   const auto [sine, cosine] = lane::sincos(x.imag);
   return detail::mended(
-      !(detail::has_exp(x.real) & detail::is_finite(x.imag)),
+      ~(detail::has_exp(x.real) & detail::is_finite(x.imag)),
       {lane::rounded(lane::cosh(x.real) * cosine), lane::rounded(lane::sinh(x.real) * sine)},
       [](const auto& z) { return topos::detail::number::cosh(z); }, x);
 }
@@ -86,7 +86,7 @@ template <class B>
 complex_batch<B> sinh(const complex_batch<B>& x) {
   const auto [sine, cosine] = lane::sincos(x.imag);
   return detail::mended(
-      !(detail::has_exp(x.real) & detail::is_finite(x.imag)),
+      ~(detail::has_exp(x.real) & detail::is_finite(x.imag)),
       {lane::rounded(lane::sinh(x.real) * cosine), lane::rounded(lane::cosh(x.real) * sine)},
       [](const auto& z) { return topos::detail::number::sinh(z); }, x);
 }
@@ -96,7 +96,7 @@ template <class B>
 complex_batch<B> cos(const complex_batch<B>& x) {
   const auto [sine, cosine] = lane::sincos(x.real);
   return detail::mended(
-      !(detail::has_exp(x.imag) & detail::is_finite(x.real)),
+      ~(detail::has_exp(x.imag) & detail::is_finite(x.real)),
       {lane::rounded(cosine * lane::cosh(x.imag)),
        detail::negative(lane::rounded(sine * lane::sinh(x.imag)))},
       [](const auto& z) { return topos::detail::number::cos(z); }, x);
@@ -107,7 +107,7 @@ template <class B>
 complex_batch<B> sin(const complex_batch<B>& x) {
   const auto [sine, cosine] = lane::sincos(x.real);
   return detail::mended(
-      !(detail::has_exp(x.imag) & detail::is_finite(x.real)),
+      ~(detail::has_exp(x.imag) & detail::is_finite(x.real)),
       {lane::rounded(sine * lane::cosh(x.imag)), lane::rounded(cosine * lane::sinh(x.imag))},
       [](const auto& z) { return topos::detail::number::sin(z); }, x);
 }
@@ -129,7 +129,7 @@ complex_batch<B> sqrt(const complex_batch<B>& x) {
   const complex_batch<B> result{lane::select(right, root, lane::abs(other)),
                                 lane::select(right, other, lane::copysign(root, x.imag))};
   return detail::mended(
-      !(detail::has_square(a + b) | is_zero), result,
+      ~(detail::has_square(a + b) | is_zero), result,
       [](const auto& z) { return topos::detail::number::sqrt(z); }, x);
 }
 
@@ -161,7 +161,7 @@ complex_batch<B> log(const complex_batch<B>& x) requires(has_fma) {
   const B mend = lane::select(near, (rest - (sum - one)) / sum, number(0));
   const complex_batch<B> result{number(0.5) * (lane::log(sum) + mend), lane::atan2(x.imag, x.real)};
   return detail::mended(
-      !detail::has_square(a + b), result,
+      ~detail::has_square(a + b), result,
       [](const auto& z) { return topos::detail::number::log(z); }, x);
 }
 

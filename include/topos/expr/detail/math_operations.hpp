@@ -118,7 +118,7 @@ struct fmax_op : widening, of_reals {
   }
   template <floating_lanes B>
   B lanes(const B& a, const B& b) const {
-    return lane::select((a == a) & !(a < b), a, b);
+    return lane::select((a == a) & ~(a < b), a, b);
   }
 };
 
@@ -130,7 +130,7 @@ struct fmin_op : widening, of_reals {
   }
   template <floating_lanes B>
   B lanes(const B& a, const B& b) const {
-    return lane::select((a == a) & !(b < a), a, b);
+    return lane::select((a == a) & ~(b < a), a, b);
   }
 };
 

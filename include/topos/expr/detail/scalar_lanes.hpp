@@ -18,7 +18,7 @@ struct mask {
   friend mask operator&(mask a, mask b) { return {a.value && b.value}; }
   friend mask operator|(mask a, mask b) { return {a.value || b.value}; }
   friend mask operator^(mask a, mask b) { return {a.value != b.value}; }
-  friend mask operator!(mask a) { return {!a.value}; }
+  friend mask operator~(mask a) { return {!a.value}; }
 };
 
 template <class T>

@@ -114,7 +114,7 @@ inline batch<float> pow(const batch<float>& x, const batch<float>& y) {
       },
       x, y);
   return detail::mended(
-      !plain, xsimd::select(none, zero, result), [](float a, float b) { return std::pow(a, b); }, x,
+      ~plain, xsimd::select(none, zero, result), [](float a, float b) { return std::pow(a, b); }, x,
       y);
 }
 
@@ -140,7 +140,7 @@ xsimd::batch<double, A> hypot(const xsimd::batch<double, A>& x, const xsimd::bat
   // NaN is not below the bound: it is the larger one, or makes the other so.
   const auto plain = (larger > B(0x1p-450)) & (a < B(0x1p510)) & (b < B(0x1p510));
   return detail::mended(
-      !plain, result, [](double v, double w) { return std::hypot(v, w); }, x, y);
+      ~plain, result, [](double v, double w) { return std::hypot(v, w); }, x, y);
 }
 
 /// 1 - erf(x), within 0.51 units in the last place: exp(-x^2) p((|x| - 2)/(|x| + 2)), or 2 less

@@ -102,13 +102,13 @@ inline void before_calls() {
 /// Where numbers differ, or one is NaN: xsimd 8's own != is false of NaN where lanes are AVX-512's.
 template <class T, class A>
 auto differs(const xsimd::batch<T, A>& a, const xsimd::batch<T, A>& b) {
-  return !(a == b);
+  return ~(a == b);
 }
 /// Where truths differ: xsimd 8's own ^ is | where lanes are AVX-512's, and its own != compares
 /// true lanes as NaN where they are SSE2's.
 template <class T, class A>
 auto differs(const xsimd::batch_bool<T, A>& a, const xsimd::batch_bool<T, A>& b) {
-  return (a & !b) | (b & !a);
+  return (a & ~b) | (b & ~a);
 }
 /// A mask of lanes of another type, of the same width.
 template <class To, class T, class A>
@@ -294,7 +294,7 @@ xsimd::batch<T, A> atan2(const xsimd::batch<T, A>& y, const xsimd::batch<T, A>& 
   const xsimd::batch<T, A> zero(T(0));
   const auto plain = xsimd::isfinite(y) & xsimd::isfinite(x) & (y != zero) & (x != zero);
   return detail::mended(
-      !plain, xsimd::atan2(y, x), [](T b, T a) { return std::atan2(b, a); }, y, x);
+      ~plain, xsimd::atan2(y, x), [](T b, T a) { return std::atan2(b, a); }, y, x);
 }
 
 /// What is left of a / b without its whole part, exact. Needs `has_fma`.
@@ -310,7 +310,7 @@ xsimd::batch<T, A> fmod(const xsimd::batch<T, A>& a, const xsimd::batch<T, A>& b
   const B mended_rest = xsimd::select(rest < B(T(0)), rest + by, rest);
   const auto plain = (quotient < B(whole)) & (by <= B(std::numeric_limits<T>::max()));
   return detail::mended(
-      !plain, xsimd::copysign(mended_rest, a), [](T x, T y) { return std::fmod(x, y); }, a, b);
+      ~plain, xsimd::copysign(mended_rest, a), [](T x, T y) { return std::fmod(x, y); }, a, b);
 }
 
 /// log1p with the sign of x: xsimd's own is +0 of -0.

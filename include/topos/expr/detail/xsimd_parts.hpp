@@ -68,7 +68,7 @@ xsimd::batch<T, A> significand(const xsimd::batch<T, A>& x) {
   const auto result =
       lane::bits_as<T>((lane::bits_as<typename bits::integer>(x) & I(~bits::exponent)) | half);
   return detail::mended(
-      !detail::is_normal(x), result,
+      ~detail::is_normal(x), result,
       [](T a) {
         int exponent = 0;
         return std::frexp(a, &exponent);
@@ -82,7 +82,7 @@ xsimd::batch<std::int32_t, A> exponent(const xsimd::batch<float, A>& x) {
   using I = xsimd::batch<std::int32_t, A>;
   const I above = lane::bits_as<std::int32_t>(xsimd::abs(x)) >> detail::bits_of<float>::digits;
   return detail::mended(
-      lane::mask_cast<std::int32_t>(!detail::is_normal(x)),
+      lane::mask_cast<std::int32_t>(~detail::is_normal(x)),
       above - I(detail::bits_of<float>::bias - 1),
       [](float a) {
         int exponent = 0;

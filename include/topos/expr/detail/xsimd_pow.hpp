@@ -140,7 +140,7 @@ xsimd::batch<double, A> pow(const xsimd::batch<double, A>& x, const xsimd::batch
                        (x < B(std::numeric_limits<double>::infinity())) &
                        (xsimd::abs(t.high) < B(1020.0));
     const B power = xsimd::select(none, B(0.0), detail::exp2_of_sum(t.high, low));
-    return detail::mended(!(plain | none), power, one_by_one, x, y);
+    return detail::mended(~(plain | none), power, one_by_one, x, y);
   }
 }
 

@@ -30,7 +30,7 @@ struct quarter_turns {
     turns = lane::nearbyint(size * xsimd::constants::twoopi<B>());
     if constexpr (has_fma) {
       rest = rest_of(size, turns);
-      beyond = !(size <= B(most));
+      beyond = ~(size <= B(most));
     } else {
       // In parts so short that their multiples are exact, and what the last difference loses.
       const B two =
@@ -38,7 +38,7 @@ struct quarter_turns {
       const B third = turns * xsimd::constants::pio2_3<B>();
       const B sum = two - third;
       rest = sum - (turns * xsimd::constants::pio2_3t<B>() - ((two - sum) - third));
-      beyond = !(size <= xsimd::constants::mediumpi<B>());
+      beyond = ~(size <= xsimd::constants::mediumpi<B>());
     }
     turns = turns - B(T(4)) * lane::floor(turns * B(T(0.25)));
   }
@@ -102,7 +102,7 @@ xsimd::batch<float, A> sine_of_size(const xsimd::batch<float, A>& x, One one) {
   const B first = xsimd::select(is_odd, B(1.0F), r);
   const B result = lane::fma(first * r2, rest, first);
   const B sign = lane::bits_as<float>(words((quarter << 30) & words(0x80000000U)));
-  return mended(!(size <= B(quarter_turns<float, A>::most)), result ^ sign, one, size);
+  return mended(~(size <= B(quarter_turns<float, A>::most)), result ^ sign, one, size);
 }
 
 }  // namespace detail
