@@ -53,21 +53,31 @@ def of_eighths():
     return [(float(first), float(past)) for first, past in zip(ends, ends[1:])]
 
 
-def table(intervals):
+def table(intervals, base=None):
+    """Of the natural logarithm, or of that to a base, whose log e and log 2 are printed too."""
     getcontext().prec = 40
-    print("first m, c, -log c, its relative error:")
+    of_e = 1 / Decimal(base).ln() if base else Decimal(1)
+    print(f"first m, c, -log c to base {base or 'e'}, its relative error:")
     for first, past in intervals:
         c = np.float32(2 / (first + past))
         tried = [np.float32(1)] if first <= 1 <= past else (
             c.view(np.int32) + np.arange(-TRIED, TRIED, dtype=np.int32)).view(np.float32)
         best = None
         for c in tried:
-            exact = -Decimal(float(c)).ln()
+            exact = -Decimal(float(c)).ln() * of_e
             rounded = np.float32(float(exact))
             error = abs((Decimal(float(rounded)) - exact) / exact) if exact else Decimal(0)
             if best is None or error < best[0]:
                 best = error, c, rounded
         print(f"  {first:.5f} {best[1]:.9g} {best[2]:.9g} {float(best[0]):.1e}")
+    if base:
+        print(f"  log e: {in_two(of_e, np.float32(of_e))}")
+        of_2 = Decimal(2).ln() * of_e
+        print(f"  log 2: {in_two(of_2, np.float32(math.floor(of_2 * 2**16)) / 2**16)}")  # times a power it is exact
+
+
+def in_two(exact, first):
+    return f"{first:.9g} {np.float32(exact - Decimal(float(first))):.9g}"
 
 
 def after_r(r):
@@ -112,5 +122,6 @@ if __name__ == "__main__":
     polynomial(3, -1 / 32, 1 / 16)
     polynomial(3, -1 / 18, 1 / 16)
     table(of_digits())
-    table(of_eighths())
+    for base in None, 2, 10:
+        table(of_eighths(), base)
     tables_of_doubles()

@@ -2,9 +2,10 @@
 #pragma once
 
 /// Logarithms of lanes. The natural one of float is within 1.11 units in the last place, in some
-/// two thirds of the time that xsimd's own takes, in less by AVX2, and in half of it where lanes
-/// are AVX-512's. There all of double take half of it, too, are within 1.6 units, and exact of
-/// powers of the base.
+/// two thirds of the time that xsimd's own takes; those to base 2 and 10 are xsimd's own. By AVX2
+/// all of float take half of that or somewhat more, are within 1.25 and 1.4 units to base 2 and 10,
+/// and exact of powers of the base; where lanes are AVX-512's, those of double and the natural one
+/// of float take half of it, of double within 1.6 units and exact of powers of the base.
 
 #include <cmath>
 #include <cstdint>
@@ -16,41 +17,79 @@ namespace topos::lane {
 namespace detail {
 
 #if defined(__AVX2__) && !defined(__AVX512F__)
+// clang-format off
+/// Logarithms of floats to a base: c near 1 / m, and the logarithm of 1 / c, of the eight intervals
+/// of m in [23/32, 23/16) about multiples of 1/16 below 1 and of 1/8 from there on; logarithms of e
+/// and of 2 in two parts, of which the first of 2 has so few digits that its multiples are exact.
+struct floats_to_base_e {
+  alignas(32) static constexpr float c[8] = {1.33256745F, 1.23096991F, 1.14280593F, 1.06441796F,
+      1.0F, 0.889368832F, 0.800120592F, 0.728164136F};
+  alignas(32) static constexpr float minus_log_c[8] = {-0.287107497F, -0.2078024F, -0.133486584F,
+      -0.0624281317F, 0.0F, 0.117243245F, 0.222992823F, 0.317228794F};
+  static constexpr float of_e[] = {1.0F, 0.0F};
+  static constexpr float of_2[] = {0.693147182F, 0.0F};
+};
+struct floats_to_base_2 {
+  alignas(32) static constexpr float c[8] = {1.33220422F, 1.23007882F, 1.1440295F, 1.06877553F,
+      1.0F, 0.889616013F, 0.798933804F, 0.726142228F};
+  alignas(32) static constexpr float minus_log_c[8] = {-0.41381526F, -0.298750758F, -0.194124252F,
+      -0.0959588885F, 0.0F, 0.168745339F, 0.323852122F, 0.461675942F};
+  static constexpr float of_e[] = {1.44269502F, 1.92596303e-08F};
+  static constexpr float of_2[] = {1.0F, 0.0F};
+};
+struct floats_to_base_10 {
+  alignas(32) static constexpr float c[8] = {1.33304274F, 1.22908568F, 1.14158738F, 1.06838059F,
+      1.0F, 0.888592899F, 0.800960422F, 0.726614773F};
+  alignas(32) static constexpr float minus_log_c[8] = {-0.124844074F, -0.0895821601F,
+      -0.0575091578F, -0.028725991F, 0.0F, 0.0512971617F, 0.0963889435F, 0.138695776F};
+  static constexpr float of_e[] = {0.434294492F, -1.010305e-08F};
+  static constexpr float of_2[] = {0.301025391F, 4.60503907e-06F};
+};
+// clang-format on
+
 /// The bits of the least m: of 23/32.
 inline constexpr std::int32_t least_m = 0x3f380000;
 
-/// log m = log(1 + r) - log c, where m is in [23/32, 23/16), c near 1 / m and 1 + r = c m: c and
-/// its logarithm by which of eight intervals m is in, those about multiples of 1/16 below 1 and of
-/// 1/8 from there on; r + r^2 p(r) as below, of a fourth as many terms. `above` is how far the bits
-/// of m are above those of the least one, and more by multiples of 2^23.
-template <class A>
-xsimd::batch<float, A> log_of_m(const xsimd::batch<float, A>& m,
-                                const xsimd::batch<std::int32_t, A>& above) {
+/// log(2^k m) = k log 2 + log(1 + r) - log c, where 1 + r = c m: r + r^2 p(r) as below, of a fourth
+/// as many terms. `above` is how far the bits of m are above those of the least one, and more by
+/// multiples of 2^23.
+template <class Base, class A>
+xsimd::batch<float, A> log_of_parts(const xsimd::batch<float, A>& k,
+                                    const xsimd::batch<float, A>& m,
+                                    const xsimd::batch<std::int32_t, A>& above) {
   using B = xsimd::batch<float, A>;
-  alignas(32) static constexpr float c[8] = {1.33256745F, 1.23096991F,  1.14280593F,  1.06441796F,
-                                             1.0F,        0.889368832F, 0.800120592F, 0.728164136F};
-  alignas(32) static constexpr float minus_log_c[8] = {-0.287107497F,  -0.2078024F, -0.133486584F,
-                                                       -0.0624281317F, 0.0F,        0.117243245F,
-                                                       0.222992823F,   0.317228794F};
   const __m256i interval = _mm256_srli_epi32(above.data, 20);  // and more, unused
   const auto of = [&](const float* table) {
     return B(_mm256_permutevar8x32_ps(_mm256_load_ps(table), interval));
   };
-  const B r = lane::fma(m, of(c), B(-1.0F));
+  const B r = lane::fma(m, of(Base::c), B(-1.0F));
   const B p01 = lane::fma(B(0.33333841F), r, B(-0.499999434F));
   const B p23 = lane::fma(B(0.198066622F), r, B(-0.250689507F));
   const B r2 = r * r;
-  return of(minus_log_c) + lane::fma(lane::fma(p23, r2, p01), r2, r);
+  const B p = lane::fma(p23, r2, p01);
+  const auto of_e = [&] {
+    if constexpr (Base::of_e[0] == 1.0F) return lane::fma(p, r2, r);
+    const B first(Base::of_e[0]);
+    return lane::fma(r, first, lane::fma(p * r2, first, r * B(Base::of_e[1])));
+  };
+  const auto of_r = [&] {
+    if constexpr (Base::of_2[1] == 0.0F) return of_e();
+    return lane::fma(k, B(Base::of_2[1]), of_e());
+  };
+  return lane::fma(k, B(Base::of_2[0]), of(Base::minus_log_c) + of_r());
 }
 #else
+struct floats_to_base_e {};
+
 /// The bits of the least m: of 2/3.
 inline constexpr std::int32_t least_m = 0x3f2aaaab;
 
-/// log m = log(1 + r) = r + r^2 p(r), where m is in [2/3, 4/3): p is the polynomial of least
-/// relative error of the sum, scripts/reference/log.py.
-template <class A>
-xsimd::batch<float, A> log_of_m(const xsimd::batch<float, A>& m,
-                                const xsimd::batch<std::int32_t, A>& /*above*/) {
+/// log(2^k m) = k log 2 + log(1 + r) = k log 2 + r + r^2 p(r), where m is in [2/3, 4/3): p is the
+/// polynomial of least relative error of log(1 + r), scripts/reference/log.py.
+template <class Base, class A>
+xsimd::batch<float, A> log_of_parts(const xsimd::batch<float, A>& k,
+                                    const xsimd::batch<float, A>& m,
+                                    const xsimd::batch<std::int32_t, A>& /*above*/) {
   using B = xsimd::batch<float, A>;
   static constexpr float p[] = {-0.5F,       0.33333209F,  -0.24999717F, 0.20010747F, -0.16682306F,
                                 0.14001161F, -0.12167154F, 0.14004757F,  -0.12948966F};
@@ -64,26 +103,23 @@ xsimd::batch<float, A> log_of_m(const xsimd::batch<float, A>& m,
   const B p67 = lane::fma(B(p[7]), r, B(p[6]));
   const B low = lane::fma(p23, r2, p01);
   const B high = lane::fma(lane::fma(B(p[8]), r2, p67), r2, p45);
-  return lane::fma(lane::fma(high, r4, low), r2, r);
+  return lane::fma(k, B(0.693147182F), lane::fma(lane::fma(high, r4, low), r2, r));
 }
 #endif
 
-/// log(2^k m) = k log 2 + log m. What is not a normal positive number is left to the standard
-/// library.
-template <class A>
-xsimd::batch<float, A> log_of_floats(const xsimd::batch<float, A>& x) {
+/// What is not a normal positive number is left to the standard library, `one`.
+template <class Base, class A, class One>
+xsimd::batch<float, A> log_of_floats(const xsimd::batch<float, A>& x, One one) {
   using B = xsimd::batch<float, A>;
   using I = xsimd::batch<std::int32_t, A>;
   const I bits = lane::bits_as<std::int32_t>(x);
   const I above = bits - I(least_m);
   const B k = xsimd::to_float(above >> 23);
   const B m = lane::bits_as<float>(bits - (above & I(-0x800000)));
-  const B result = lane::fma(k, B(0.693147182F), log_of_m(m, above));
   // Normal positive numbers have the bits from 2^23 on up to those of infinity: so one comparison
   // of signed integers finds all others.
   const auto other = bits + I(0x7f800000) > I(-0x1000001);
-  return mended(
-      lane::mask_cast<float>(other), result, [](float v) { return std::log(v); }, x);
+  return mended(lane::mask_cast<float>(other), log_of_parts<Base>(k, m, above), one, x);
 }
 
 #ifdef __AVX512F__
@@ -202,7 +238,7 @@ xsimd::batch<T, A> log(const xsimd::batch<T, A>& x) {
   }
 #endif
   if constexpr (std::is_same_v<T, float>)
-    return detail::log_of_floats(x);
+    return detail::log_of_floats<detail::floats_to_base_e>(x, [](float v) { return std::log(v); });
   else
     return detail::mended_where_denormal(
         x, [](const auto& v) { return xsimd::log(v); }, [](T v) { return std::log(v); });
@@ -214,6 +250,10 @@ xsimd::batch<T, A> log2(const xsimd::batch<T, A>& x) {
   if constexpr (std::is_same_v<T, double> && sizeof(x) == 64)
     return detail::log_of_doubles<detail::base_2>(x);
   else
+#elif defined(__AVX2__)
+  if constexpr (std::is_same_v<T, float>)
+    return detail::log_of_floats<detail::floats_to_base_2>(x, [](float v) { return std::log2(v); });
+  else
 #endif
     return detail::mended_where_denormal(
         x, [](const auto& v) { return xsimd::log2(v); }, [](T v) { return std::log2(v); });
@@ -224,6 +264,11 @@ xsimd::batch<T, A> log10(const xsimd::batch<T, A>& x) {
 #ifdef __AVX512F__
   if constexpr (std::is_same_v<T, double> && sizeof(x) == 64)
     return detail::log_of_doubles<detail::base_10>(x);
+  else
+#elif defined(__AVX2__)
+  if constexpr (std::is_same_v<T, float>)
+    return detail::log_of_floats<detail::floats_to_base_10>(x,
+                                                            [](float v) { return std::log10(v); });
   else
 #endif
     return detail::mended_where_denormal(
