@@ -6,39 +6,50 @@
 #include <limits>
 #include <topos/expr/elementwise.hpp>
 #include <topos/expr/generators.hpp>
+#include <topos/expr/memory_elements.hpp>
+#include <topos/expr/operation_row.hpp>
+#include <topos/kernels/detail/integer_rows.hpp>
+#include <topos/kernels/rows.hpp>
 #include <topos/tensor/creation.hpp>
 #include <topos/tensor/eval.hpp>
 #include <topos/tensor/reduction.hpp>
+#include <type_traits>
 
 #include "../support/types.hpp"
 
 namespace short_sums_test {
 
 using topos::index_t;
-using topos::tensor;
 
 template <class T>
 struct short_sums : testing::Test {};
 using types = support::types<std::int8_t, std::int16_t, std::uint16_t, bool, std::uint8_t>;
 TYPED_TEST_SUITE(short_sums, types);
 
-template <class T>
-tensor<T, 1> of_all(T value, index_t n) {
-  return topos::full<T>(topos::shape<1>{n}, value, topos::cpu());
-}
-
 // Words that are twice as wide hold 256 bytes each, or 65,536 elements of two: the sums of many
-// more of the ends of a type's range, and of a few more and fewer than those, are exact.
+// more of the ends of a type's range, and of a few more and fewer than those, are exact. Reductions
+// give rows in shorter pieces: so this is of what combines a row, of both forms that conversions
+// have.
 TYPED_TEST(short_sums, of_the_ends_of_a_range_do_not_overflow) {
   using T = TypeParam;
+  using sum = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
+  using elements = topos::detail::memory_elements<T>;
+  using widened = topos::detail::dense_row<topos::detail::widened_elements<elements, sum>>;
   constexpr index_t words = 128 / (2 * sizeof(T));
   constexpr index_t block = words << 8 * sizeof(T);
+  constexpr index_t most = block + words + 3;
+  const topos::detail::add_op add;
   for (const T value : {std::numeric_limits<T>::min(), std::numeric_limits<T>::max()}) {
-    for (const index_t n : {words - 1, words, words + 1, block - 1, block, block + words + 3}) {
-      const auto x = of_all(value, n);
-      EXPECT_EQ(static_cast<std::int64_t>(topos::sum(x).item()),
-                n * static_cast<std::int64_t>(value))
+    const auto x = topos::full<T>(topos::shape<1>{most}, value, topos::cpu());
+    const T* const values = x.block_until_ready().data();
+    const auto converted = topos::detail::make_row(topos::detail::convert_op<sum>{},
+                                                   topos::detail::memory_row<T>{{values}});
+    for (const index_t n : {words - 1, words, words + 1, block - 1, block, most}) {
+      const auto expected = static_cast<sum>(n * static_cast<std::int64_t>(value));
+      EXPECT_EQ(topos::detail::host_rows::reduce_integers(add, converted, 0, n), expected) << n;
+      EXPECT_EQ(topos::detail::host_rows::reduce_integers(add, widened{{{values}}}, 0, n), expected)
           << n;
+      EXPECT_EQ(topos::detail::host_rows::reduce_rest(add, converted, 0, n), expected) << n;
     }
   }
 }
@@ -65,7 +76,7 @@ TYPED_TEST(short_sums, are_those_of_a_loop) {
         const T value = to[r * columns + c];
         expected += value;
         larger += value > T(1);
-        products += static_cast<T>(value * value);
+        products += static_cast<T>(std::int64_t{value} * value);
       }
       EXPECT_EQ(static_cast<std::int64_t>(sums.item(r)), expected) << columns;
       EXPECT_EQ(static_cast<std::int64_t>(of_larger.item(r)), larger) << columns;

@@ -256,8 +256,9 @@ auto each(const Function& function, const B&... batches) {
   return each_of_first(all{}, function, batches...);
 }
 
-/// Batches that pairs have from each of their places. By AVX2 more than there are registers for:
-/// what is kept in memory meanwhile costs less than waiting for what four of them take.
+/// Batches that pairs have from each of their places. Of lanes of 32 bytes more than there are
+/// registers for: what is kept in memory meanwhile costs less than waiting for what four of them
+/// take.
 inline constexpr int pair_batches = width<std::uint32_t> == 8 ? 6 : 4;
 
 /// Lanes from two places on, some batches from each: what is computed of them in turn does not have

@@ -3,9 +3,10 @@
 
 /// Logarithms of lanes. The natural one of float is within 1.11 units in the last place, in some
 /// two thirds of the time that xsimd's own takes; those to base 2 and 10 are xsimd's own. By AVX2
-/// all of float take half of that or somewhat more, are within 1.25 and 1.4 units to base 2 and 10,
-/// and exact of powers of the base; where lanes are AVX-512's, those of double and the natural one
-/// of float take half of it, of double within 1.6 units and exact of powers of the base.
+/// with FMA all of float take half of that or somewhat more, are within 1.25 and 1.4 units to base
+/// 2 and 10, and exact of powers of the base; where lanes are AVX-512's, those of double and the
+/// natural one of float take half of it, of double within 1.6 units and exact of powers of the
+/// base.
 
 #include <cmath>
 #include <cstdint>
@@ -16,11 +17,11 @@ namespace topos::lane {
 
 namespace detail {
 
-#if defined(__AVX2__) && !defined(__AVX512F__)
+#if defined(__AVX2__) && defined(__FMA__) && !defined(__AVX512F__)
 // clang-format off
 /// Logarithms of floats to a base: c near 1 / m, and the logarithm of 1 / c, of the eight intervals
 /// of m in [23/32, 23/16) about multiples of 1/16 below 1 and of 1/8 from there on; logarithms of e
-/// and of 2 in two parts, of which the first of 2 has so few digits that its multiples are exact.
+/// and of 2 in two parts; the first of 2 to base 10 has so few digits that its multiples are exact.
 struct floats_to_base_e {
   alignas(32) static constexpr float c[8] = {1.33256745F, 1.23096991F, 1.14280593F, 1.06441796F,
       1.0F, 0.889368832F, 0.800120592F, 0.728164136F};
@@ -50,9 +51,9 @@ struct floats_to_base_10 {
 /// The bits of the least m: of 23/32.
 inline constexpr std::int32_t least_m = 0x3f380000;
 
-/// log(2^k m) = k log 2 + log(1 + r) - log c, where 1 + r = c m: r + r^2 p(r) as below, of a fourth
-/// as many terms. `above` is how far the bits of m are above those of the least one, and more by
-/// multiples of 2^23.
+/// log(2^k m) = k log 2 + log(1 + r) - log c, where 1 + r = c m: r + r^2 p(r) as below, of
+/// fewer terms. As r is small beside c m, it must be rounded once. `above` is how far the bits of m
+/// are above those of the least one, and more by multiples of 2^23.
 template <class Base, class A>
 xsimd::batch<float, A> log_of_parts(const xsimd::batch<float, A>& k,
                                     const xsimd::batch<float, A>& m,
@@ -250,7 +251,7 @@ xsimd::batch<T, A> log2(const xsimd::batch<T, A>& x) {
   if constexpr (std::is_same_v<T, double> && sizeof(x) == 64)
     return detail::log_of_doubles<detail::base_2>(x);
   else
-#elif defined(__AVX2__)
+#elif defined(__AVX2__) && defined(__FMA__)
   if constexpr (std::is_same_v<T, float>)
     return detail::log_of_floats<detail::floats_to_base_2>(x, [](float v) { return std::log2(v); });
   else
@@ -265,7 +266,7 @@ xsimd::batch<T, A> log10(const xsimd::batch<T, A>& x) {
   if constexpr (std::is_same_v<T, double> && sizeof(x) == 64)
     return detail::log_of_doubles<detail::base_10>(x);
   else
-#elif defined(__AVX2__)
+#elif defined(__AVX2__) && defined(__FMA__)
   if constexpr (std::is_same_v<T, float>)
     return detail::log_of_floats<detail::floats_to_base_10>(x,
                                                             [](float v) { return std::log10(v); });

@@ -49,16 +49,8 @@ template <class To, class Row>
   requires is_quarter<To, typename Row::value_type>
 struct quarter_row<converted_row<To, Row>> {
   static constexpr bool exists = true;
-  static auto of(const converted_row<To, Row>& row) {
-    return as_words(static_cast<const part<0, Row>&>(row).value);
-  }
-
- private:
-  static Row as_words(const Row& row) { return row; }
-  // Of loops that read truths as such compilers make no lanes.
-  static memory_row<unsigned char> as_words(
-      const Row& row) requires std::same_as<Row, memory_row<bool>> {
-    return {{reinterpret_cast<const unsigned char*>(row.elements.data) + row.base}};
+  static const Row& of(const converted_row<To, Row>& row) {
+    return static_cast<const part<0, Row>&>(row).value;
   }
 };
 template <class Elements, class To>
