@@ -41,7 +41,7 @@ struct logical_not_op : quick {
   KOKKOS_FUNCTION bool operator()(bool x) const { return !x; }
   template <class M>
   auto lanes(const M& x) const {
-    return ~x;  // xsimd 8's own ! compares, by AVX2 the halves of a register
+    return ~x;
   }
 };
 

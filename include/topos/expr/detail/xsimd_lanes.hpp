@@ -99,6 +99,9 @@ inline void before_calls() {
 #endif
 }
 
+// Masks are inverted by ~: xsimd 8's own ! compares them with false, by AVX2 the halves of a
+// register one after the other.
+
 /// Where numbers differ, or one is NaN: xsimd 8's own != is false of NaN where lanes are AVX-512's.
 template <class T, class A>
 auto differs(const xsimd::batch<T, A>& a, const xsimd::batch<T, A>& b) {

@@ -37,33 +37,26 @@ template <class Op, class Row>
   return static_cast<T>(result);
 }
 
-// What a row makes integers of that have four times as many bits, or more.
-template <class Row>
-struct quarter_row {
-  static constexpr bool exists = false;
-};
 template <class To, class T>
 inline constexpr bool is_quarter = std::is_integral_v<To>&& std::is_integral_v<T> &&
                                    sizeof(To) >= 4 * sizeof(T);
+
+// What a row makes integers of that have four times as many bits, or more.
 template <class To, class Row>
-  requires is_quarter<To, typename Row::value_type>
-struct quarter_row<converted_row<To, Row>> {
-  static constexpr bool exists = true;
-  static const Row& of(const converted_row<To, Row>& row) {
-    return static_cast<const part<0, Row>&>(row).value;
-  }
-};
+  requires(is_quarter<To, typename Row::value_type>)
+const Row& quarter_of(const converted_row<To, Row>& row) {
+  return static_cast<const part<0, Row>&>(row).value;
+}
 template <class Elements, class To>
-  requires is_quarter<To, typename Elements::value_type>
-struct quarter_row<dense_row<widened_elements<Elements, To>>> {
-  static constexpr bool exists = true;
-  static dense_row<Elements> of(const dense_row<widened_elements<Elements, To>>& row) {
-    return {row.elements.elements, row.base};
-  }
-};
+  requires(is_quarter<To, typename Elements::value_type>)
+dense_row<Elements> quarter_of(const dense_row<widened_elements<Elements, To>>& row) {
+  return {row.elements.elements, row.base};
+}
 
 template <class Op, class Row>
-concept sum_of_quarters = std::same_as<Op, add_op> && quarter_row<Row>::exists;
+concept sum_of_quarters = std::same_as<Op, add_op> && requires(const Row& row) {
+  quarter_of(row);
+};
 
 // Of short integers: in words twice as wide, for as long as those hold any sum.
 template <class Op, class Row>
@@ -71,7 +64,7 @@ template <class Op, class Row>
 [[gnu::noinline]] auto reduce_integers(const Op& /*add*/, const Row& given, index_t first,
                                        index_t last) {
   using To = typename Row::value_type;
-  const auto row = quarter_row<Row>::of(given);
+  const auto row = quarter_of(given);
   using T = typename std::decay_t<decltype(row)>::value_type;
   using wide = std::conditional_t<std::is_signed_v<T>, std::int32_t, std::uint32_t>;
   using short_word = std::conditional_t<std::is_signed_v<T>, std::int16_t, std::uint16_t>;
