@@ -306,7 +306,7 @@ class cuda::stream {
                   "topos: an expression has more operands than a CUDA kernel takes");
     if (count == 0) return;
     const int warps = device_team::threads_of(cost);
-    push([this, count, warps, scratch, kernel] {
+    push({[this, count, warps, scratch, kernel] {
       const int blocks =
           warps == 1 ? 1 : static_cast<int>(std::min<index_t>(count, emulated::most_blocks));
       // Its content is what the last block left, or nobody's.
@@ -325,11 +325,11 @@ class cuda::stream {
           all[b]->wait();
         }
       });
-    });
+    }});
   }
 
   void copy(void* to, const void* from, std::size_t bytes) const {
-    push([=] { std::memcpy(to, from, bytes); });
+    push({[=] { std::memcpy(to, from, bytes); }});
     if (!is_copied_later(to) || !is_copied_later(from)) synchronize();
   }
   void synchronize() const {
@@ -339,37 +339,47 @@ class cuda::stream {
   }
   void record(const event& mark) const {
     mark.state_->done = false;
-    push([state = mark.state_] { state->set(); });
+    push({.run = nullptr, .end = mark.state_});
   }
   void wait(const event& mark) const {
-    push([state = mark.state_] { state->wait(); });
+    push({[state = mark.state_] { state->wait(); }});
   }
   [[nodiscard]] bool is_done() const { return lost(index_) || is_idle(); }
   [[nodiscard]] bool has_succeeded() const { return !lost(index_) && is_idle(); }
 
  private:
+  // What is launched, or an event; neither is the last one.
+  struct task {
+    std::function<void()> run = nullptr;
+    std::shared_ptr<event::state> end = nullptr;
+  };
+
   bool is_idle() const {
     const std::lock_guard lock(mutex_);
     return tasks_.empty();
   }
-  // Tasks stay in line until they are done; an empty one is the last.
-  void push(std::function<void()> task) const {
+  // Tasks stay in line until they are done: who was told of an event finds nothing before it there.
+  void push(task next) const {
     const std::lock_guard lock(mutex_);
-    tasks_.push_back(std::move(task));
+    tasks_.push_back(std::move(next));
     wake_.notify_one();
   }
   void work_off() {
     for (;;) {
-      std::function<void()>* task = nullptr;
+      const task* next = nullptr;
       {
         std::unique_lock lock(mutex_);
         wake_.wait(lock, [&] { return !tasks_.empty(); });
-        task = &tasks_.front();
+        next = &tasks_.front();
       }
-      if (!*task) return;
-      (*task)();
-      const std::lock_guard lock(mutex_);
-      tasks_.pop_front();
+      if (!next->run && !next->end) return;
+      if (next->run) next->run();
+      const std::shared_ptr<event::state> end = next->end;
+      {
+        const std::lock_guard lock(mutex_);
+        tasks_.pop_front();
+      }
+      if (end) end->set();
     }
   }
 
@@ -396,7 +406,7 @@ class cuda::stream {
   int index_;
   mutable std::mutex mutex_;
   mutable std::condition_variable wake_;
-  mutable std::deque<std::function<void()>> tasks_;
+  mutable std::deque<task> tasks_;
   mutable std::barrier<> begin_{most_workers};
   mutable std::barrier<> end_{most_workers};
   mutable const std::function<void(int)>* job_ = nullptr;
