@@ -87,21 +87,38 @@ TYPED_TEST(short_sums, are_those_of_a_loop) {
   }
 }
 
-// Truths that lanes of other types make are written down before.
+// Truths that lanes of other types make are counted there, or written down with short rows.
 template <class T>
-void count_larger(index_t n) {
-  std::int64_t expected = 0;
-  for (index_t i = 0; i < n; ++i) expected += i % 7 > 3;
+void count_larger(index_t rows, index_t columns) {
+  const index_t n = rows * columns;
   const auto x = topos::eval(topos::astype<T>(topos::arange<std::int32_t>(n) % 7));
-  EXPECT_EQ(topos::sum(x > T(3)).item(), expected);
+  const auto in_rows = x.reshape({rows, columns});
+  const auto counts = topos::eval(topos::sum(in_rows > T(3), 1));
+  const auto apart = topos::eval(topos::sum(topos::slice(in_rows, {}, {{}, {}, 2}) > T(3), 1));
+  std::int64_t all = 0;
+  for (index_t r = 0; r < rows; ++r) {
+    std::int64_t expected = 0, of_even = 0;
+    for (index_t c = 0; c < columns; ++c) {
+      const bool is_larger = (r * columns + c) % 7 > 3;
+      expected += is_larger;
+      of_even += is_larger && c % 2 == 0;
+    }
+    EXPECT_EQ(counts.item(r), expected) << rows << ' ' << columns;
+    EXPECT_EQ(apart.item(r), of_even) << rows << ' ' << columns;
+    all += expected;
+  }
+  EXPECT_EQ(topos::sum(x > T(3)).item(), all) << n;
+  EXPECT_EQ(topos::mean(x > T(3)).item(), static_cast<float>(all) / static_cast<float>(n)) << n;
 }
 
-TEST(short_sums_of_truths, of_the_lanes_of_all_types) {
-  count_larger<std::int16_t>(10007);
-  count_larger<std::int32_t>(10007);
-  count_larger<std::int64_t>(10007);
-  count_larger<float>(10007);
-  count_larger<double>(10007);
+template <class T>
+struct short_sums_of_truths : testing::Test {};
+using lane_types = support::types<std::int16_t, std::int32_t, std::int64_t, double, float>;
+TYPED_TEST_SUITE(short_sums_of_truths, lane_types);
+
+TYPED_TEST(short_sums_of_truths, are_how_many_there_are) {
+  for (const index_t columns : {1, 7, 16, 17, 33, 63, 64, 111, 112, 130, 1000, 10007})
+    count_larger<TypeParam>(3, columns);
 }
 
 }  // namespace short_sums_test

@@ -178,7 +178,9 @@ template <class Op, class Row>
 inline typename Row::value_type reduce_rest(const Op& op, const Row& row, index_t first,
                                             index_t last) {
   constexpr bool by_lanes = reduces_lanes<Op, Row>();
-  if constexpr (makes_integers<Row>)
+  if constexpr (sums_truths<Op, Row>)
+    return count_truths(row, first, last);
+  else if constexpr (makes_integers<Row>)
     return reduce_drawn(op, row, first, last);
   else if constexpr (std::is_integral_v<typename Row::value_type> &&
                      (!by_lanes || sum_of_quarters<Op, Row>))

@@ -146,6 +146,10 @@ template <class To, class T>
 mask<To> mask_cast(mask<T> m) {
   return {m.value};
 }
+template <class T>
+batch<std::uint32_t> ones(mask<T> m) {
+  return {m.value};
+}
 template <class To, class T>
 batch<To> bits_as(batch<T> x) {
   return {std::bit_cast<To>(x.value)};

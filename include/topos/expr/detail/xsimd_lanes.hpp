@@ -129,6 +129,13 @@ auto mask_cast(const xsimd::batch_bool<T, A>& m) {
     return target::load_unaligned(values);
   }
 }
+/// 1 where a mask is true and 0 elsewhere, in words of the size of what it is a mask of.
+template <class T, class A>
+auto ones(const xsimd::batch_bool<T, A>& m) {
+  using word = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+  static_assert(sizeof(T) == sizeof(word));
+  return lane::select(mask_cast<word>(m), batch<word>(1), batch<word>(0));
+}
 /// The lanes' bits as lanes of another type.
 template <class To, class T, class A>
 auto bits_as(const xsimd::batch<T, A>& x) {

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <concepts>
 #include <cstdint>
+#include <limits>
+#include <topos/expr/lanes.hpp>
 #include <topos/expr/operations.hpp>
 #include <topos/kernels/detail/row_assignment.hpp>
 #include <topos/kernels/detail/row_loops.hpp>
@@ -88,6 +90,37 @@ template <class Op, class Row>
   for (; j < last; ++j) result += static_cast<To>(row[j]);
   return result;
 }
+
+// Truths of lanes are counted where they are.
+template <class To, class Row>
+[[gnu::noinline]] To count_truths(const converted_row<To, Row>& given, index_t first,
+                                  index_t last) {
+  using word = lane::value_t<decltype(lane::ones(std::declval<lanes_t<Row>>()))>;
+  constexpr index_t width = Row::width;
+  constexpr index_t most = width * std::numeric_limits<std::int32_t>::max();
+  const Row row = static_cast<const part<0, Row>&>(given).value;
+  To result = 0;
+  index_t j = first;
+  while (j + width <= last) {
+    const index_t past = std::min(last, j + most);
+    auto some = lane::splat(word{0});
+    for (; j + width <= past; j += width) some += lane::ones(row.lanes(j, lane::all{}));
+    word counts[width];
+    lane::store(counts, some);
+    for (const word each : counts) result += static_cast<To>(each);
+  }
+  bool rest[width];
+  assign(rest, 1, row, j, last);
+  for (index_t k = 0; k < last - j; ++k) result += static_cast<To>(rest[k]);
+  return result;
+}
+
+template <class Op, class Row>
+inline constexpr bool sums_truths = false;
+template <class To, class Row>
+inline constexpr bool sums_truths<add_op, converted_row<To, Row>> =
+    std::is_integral_v<To>&& std::is_same_v<typename Row::value_type, bool>&& is_dense_row<Row>&&
+        Row::width > 1;
 
 // Of integers that are made of lanes of another type: of some of those at a time.
 template <class Op, class Row>

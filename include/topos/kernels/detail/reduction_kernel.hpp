@@ -23,10 +23,15 @@ struct reduction_kernel : reduction_pieces {
   using value_type = combined_t<Op, element_type>;
   using result_type = std::decay_t<decltype(std::declval<const Finish&>()(value_type{}))>;
   static constexpr bool is_quick = row_type::is_quick;
-  /// Whether short rows take longer to compute than to be written down: so, each is a part of one
-  /// long row, of which no lanes are computed in vain. Their order, and the bits, are the same.
-  static constexpr bool writes_down = !is_quick && (host_rows::reduces_lanes<Op, row_type>() ||
-                                                    host_rows::makes_integers<row_type>);
+  /// Whether short rows take longer to compute than to be written down, or have no lanes until they
+  /// are: so, each is a part of one long row, of which no lanes are computed in vain. Their order,
+  /// if that is of any importance, and the bits are the same.
+  static constexpr bool writes_down =
+      host_rows::reduces_lanes<Op, row_type>()
+          ? !is_quick
+          : host_rows::makes_integers<row_type> ||
+                (std::is_integral_v<element_type> &&
+                 host_rows::reduces_lanes<Op, memory_row<element_type>>());
   using drawn = host_rows::drawn_row<row_type>;
   using drawn_type = typename drawn::type;
 
