@@ -9,6 +9,7 @@
 #include <limits>
 #include <topos/expr/lanes.hpp>
 #include <topos/expr/operations.hpp>
+#include <topos/expr/settled_row.hpp>
 #include <topos/kernels/detail/row_assignment.hpp>
 #include <topos/kernels/detail/row_loops.hpp>
 #include <type_traits>
@@ -98,7 +99,8 @@ template <class To, class Row>
   using word = lane::value_t<decltype(lane::ones(std::declval<lanes_t<Row>>()))>;
   constexpr index_t width = Row::width;
   constexpr index_t most = width * std::numeric_limits<std::int32_t>::max();
-  const Row row = static_cast<const part<0, Row>&>(given).value;
+  const Row& truths = static_cast<const part<0, Row>&>(given).value;
+  const auto row = settled(truths);
   To result = 0;
   index_t j = first;
   while (j + width <= last) {
@@ -110,7 +112,7 @@ template <class To, class Row>
     for (const word each : counts) result += static_cast<To>(each);
   }
   bool rest[width];
-  assign(rest, 1, row, j, last);
+  assign(rest, 1, truths, j, last);
   for (index_t k = 0; k < last - j; ++k) result += static_cast<To>(rest[k]);
   return result;
 }

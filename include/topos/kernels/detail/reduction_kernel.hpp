@@ -30,7 +30,7 @@ struct reduction_kernel : reduction_pieces {
       host_rows::reduces_lanes<Op, row_type>()
           ? !is_quick
           : host_rows::makes_integers<row_type> ||
-                (std::is_integral_v<element_type> &&
+                (std::is_integral_v<element_type> && !host_rows::converts_memory<row_type> &&
                  host_rows::reduces_lanes<Op, memory_row<element_type>>());
   using drawn = host_rows::drawn_row<row_type>;
   using drawn_type = typename drawn::type;

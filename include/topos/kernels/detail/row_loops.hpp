@@ -60,13 +60,22 @@ inline constexpr bool converts_lanes<converted_row<To, Row>> =
     Row::width > 1 && (!compiles_to_lanes<Row> || lane::narrows<typename Row::value_type, To>);
 
 // Whether a row converts lanes of another type, or truths of lanes, to integers, which takes longer
-// than to write those down first.
+// than to write those down first. (Sums of truths that are dense need neither.)
 template <class Row>
 inline constexpr bool makes_integers = false;
 template <class To, class Row>
 inline constexpr bool makes_integers<converted_row<To, Row>> =
     std::is_integral_v<To> && (converts_lanes<converted_row<To, Row>> ||
                                (std::is_same_v<typename Row::value_type, bool> && Row::width > 1));
+
+// Whether a row converts numbers as they lie in memory.
+template <class Row>
+inline constexpr bool converts_memory = false;
+template <class To, class Row>
+inline constexpr bool converts_memory<converted_row<To, Row>> =
+    Row::is_quick&& requires(const Row& row) {
+  row.elements;
+};
 
 /// What is written down of a row that is to be combined: the row itself,
 template <class Row, bool Converts = makes_integers<Row>>
