@@ -202,6 +202,12 @@ struct operation_row_of<std::index_sequence<I...>, Op, Rows...> : part<I, Rows>.
     return lanes_from(j, all);
   }
   [[nodiscard]] auto lanes(index_t j, index_t count) const { return lanes_from(j, count); }
+  /// What `lanes` rounds where elements are of a sixteen-bit type.
+  template <class Count>
+  [[nodiscard, gnu::always_inline]] auto unrounded(index_t j, Count count) const {
+    return call_lanes<lane::made_of<value_type>>(op, count,
+                                                 part<I, Rows>::value.lanes(j, count)...);
+  }
   [[nodiscard, gnu::always_inline]] auto some(index_t j) const {
     return lane::of_some(
         [this](const auto&... x) __attribute__((always_inline)) {
