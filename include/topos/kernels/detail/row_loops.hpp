@@ -130,11 +130,11 @@ template <class T, class Row, class... Memory>
 [[gnu::noinline]] void assign_dense(T* out, const Row& given, index_t first, index_t last,
                                     Memory&... memory);
 
-// Lanes of a row for a store: one as f16 rounds, and need not do so twice.
-template <class Row, class Count>
+// Lanes of a row for a store as T: one as f16 rounds, and need not do so twice.
+template <class T, class Row, class Count>
 [[nodiscard, gnu::always_inline]] inline auto lanes_to_store(const Row& row, index_t j,
                                                              Count count) {
-  if constexpr (std::is_same_v<typename Row::value_type, f16> &&
+  if constexpr (std::is_same_v<T, f16> && std::is_same_v<typename Row::value_type, f16> &&
                 requires { row.unrounded(j, count); })
     return row.unrounded(j, count);
   else
@@ -194,9 +194,9 @@ void assign_dense(T* out, const Given& given, index_t first, index_t last, Memor
       }
     }
     for (; j + Row::width <= last; j += Row::width)
-      lane::store(out + (j - first), lanes_to_store(row, j, lane::all{}));
+      lane::store(out + (j - first), lanes_to_store<T>(row, j, lane::all{}));
     if (j < last)
-      lane::store_partial(out + (j - first), lanes_to_store(row, j, last - j), last - j);
+      lane::store_partial(out + (j - first), lanes_to_store<T>(row, j, last - j), last - j);
   } else if constexpr (converts_lanes<Row>) {
     assign_converted(out, row, first, last);
   } else {
@@ -215,7 +215,7 @@ template <class T, class Given, class... Memory>
   using Row = std::decay_t<decltype(looped(given, first, memory...))>;
   own_row<Row> row = looped(given, first, memory...);
   for (; j + Row::width <= last; j += Row::width)
-    stream(out + (j - first), lanes_to_store(row, j, lane::all{}));
+    stream(out + (j - first), lanes_to_store<T>(row, j, lane::all{}));
   return j;
 }
 
