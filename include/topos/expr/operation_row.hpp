@@ -199,14 +199,15 @@ struct operation_row_of<std::index_sequence<I...>, Op, Rows...> : part<I, Rows>.
   }
   // Always inline: a call would have the loop around it store all that it keeps in registers.
   [[nodiscard, gnu::always_inline]] auto lanes(index_t j, lane::all all) const {
-    return lanes_from(j, all);
+    return lanes_from<value_type>(j, all);
   }
-  [[nodiscard]] auto lanes(index_t j, index_t count) const { return lanes_from(j, count); }
+  [[nodiscard]] auto lanes(index_t j, index_t count) const {
+    return lanes_from<value_type>(j, count);
+  }
   /// What `lanes` rounds where elements are of a sixteen-bit type.
   template <class Count>
   [[nodiscard, gnu::always_inline]] auto unrounded(index_t j, Count count) const {
-    return call_lanes<lane::made_of<value_type>>(op, count,
-                                                 part<I, Rows>::value.lanes(j, count)...);
+    return lanes_from<lane::made_of<value_type>>(j, count);
   }
   [[nodiscard, gnu::always_inline]] auto some(index_t j) const {
     return lane::of_some(
@@ -265,9 +266,9 @@ struct operation_row_of<std::index_sequence<I...>, Op, Rows...> : part<I, Rows>.
   }
 
  private:
-  template <class Count>
+  template <class Result, class Count>
   [[nodiscard, gnu::always_inline]] auto lanes_from(index_t j, Count count) const {
-    return call_lanes<value_type>(op, count, part<I, Rows>::value.lanes(j, count)...);
+    return call_lanes<Result>(op, count, part<I, Rows>::value.lanes(j, count)...);
   }
   template <int N, class... Packs>
   [[nodiscard]] KOKKOS_FUNCTION pack<value_type, N> combine_packs(const Packs&... packs) const {

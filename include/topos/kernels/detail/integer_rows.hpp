@@ -47,9 +47,7 @@ inline constexpr bool is_quarter = std::is_integral_v<To>&& std::is_integral_v<T
 // What a row makes integers of that have four times as many bits, or more.
 template <class To, class Row>
   requires(is_quarter<To, typename Row::value_type>)
-const Row& quarter_of(const converted_row<To, Row>& row) {
-  return static_cast<const part<0, Row>&>(row).value;
-}
+const Row& quarter_of(const converted_row<To, Row>& row) { return converted(row); }
 template <class Elements, class To>
   requires(is_quarter<To, typename Elements::value_type>)
 dense_row<Elements> quarter_of(const dense_row<widened_elements<Elements, To>>& row) {
@@ -99,7 +97,7 @@ template <class To, class Row>
   using word = lane::value_t<decltype(lane::ones(std::declval<lanes_t<Row>>()))>;
   constexpr index_t width = Row::width;
   constexpr index_t most = width * std::numeric_limits<std::int32_t>::max();
-  const Row& truths = static_cast<const part<0, Row>&>(given).value;
+  const Row& truths = converted(given);
   const auto row = settled(truths);
   To result = 0;
   index_t j = first;
@@ -121,8 +119,8 @@ template <class Op, class Row>
 inline constexpr bool sums_truths = false;
 template <class To, class Row>
 inline constexpr bool sums_truths<add_op, converted_row<To, Row>> =
-    std::is_integral_v<To>&& std::is_same_v<typename Row::value_type, bool>&& is_dense_row<Row>&&
-        Row::width > 1;
+    makes_integers<converted_row<To, Row>>&& std::is_same_v<typename Row::value_type, bool>&&
+        is_dense_row<Row>;
 
 // Of integers that are made of lanes of another type: of some of those at a time.
 template <class Op, class Row>

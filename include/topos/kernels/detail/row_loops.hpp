@@ -42,6 +42,12 @@ using own_row = std::conditional_t<is_dense_row<Row>, const Row, const Row&>;
 template <class To, class Row>
 using converted_row = operation_row_of<std::index_sequence<0>, convert_op<To>, Row>;
 
+// What it converts.
+template <class To, class Row>
+[[nodiscard]] const Row& converted(const converted_row<To, Row>& row) {
+  return static_cast<const part<0, Row>&>(row).value;
+}
+
 // Whether compilers make lanes of a loop of what a row is of: not of f16, whose conversions are
 // many operations.
 template <class Row>
@@ -90,9 +96,7 @@ struct drawn_row {
 template <class To, class Row>
 struct drawn_row<converted_row<To, Row>, true> {
   using type = Row;
-  static const Row& of(const converted_row<To, Row>& row) {
-    return static_cast<const part<0, Row>&>(row).value;
-  }
+  static const Row& of(const converted_row<To, Row>& row) { return converted(row); }
   static auto in(const typename Row::value_type* values) {
     return make_row(convert_op<To>{}, memory_row<typename Row::value_type>{{values}});
   }
@@ -160,7 +164,7 @@ template <class T, class To, class Row>
 [[gnu::noinline]] void assign_converted(T* out, const converted_row<To, Row>& row, index_t first,
                                         index_t last) {
   constexpr index_t most = 16 * Row::width;
-  const Row& from = static_cast<const part<0, Row>&>(row).value;
+  const Row& from = converted(row);
   using value_type = lane::made_of<typename Row::value_type>;
   if constexpr (lane::narrows<typename Row::value_type, To>)
     return assign_narrowed(out, from, first, last);
