@@ -8,8 +8,10 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <topos/expr/detail/math_operations.hpp>
 #include <topos/expr/elementwise.hpp>
 #include <topos/expr/lanes.hpp>
+#include <topos/kernels/detail/past_caches.hpp>
 #include <topos/kernels/rows.hpp>
 #include <vector>
 
@@ -41,15 +43,17 @@ std::uint32_t bits_of(T value) {
   return std::isnan(wide) ? 0xffffffffU : Kokkos::bit_cast<std::uint32_t>(wide);
 }
 
-// A row assigned as kernels do it, and element by element.
+// A row assigned as kernels do it, through the caches and past them, and element by element.
 template <class T, class Row>
 void expect_the_same(const Row& row, index_t count) {
   const auto by_lanes = std::make_unique<T[]>(static_cast<std::size_t>(count));
-  const auto one_by_one = std::make_unique<T[]>(static_cast<std::size_t>(count));
-  topos::detail::host_rows::assign(by_lanes.get(), 1, row, 0, count);
-  for (index_t j = 0; j < count; ++j) one_by_one[j] = row[j];
-  for (index_t j = 0; j < count; ++j)
-    ASSERT_EQ(bits_of(by_lanes[j]), bits_of(one_by_one[j])) << "element " << j;
+  for (const bool past_caches : {false, true}) {
+    std::fill_n(by_lanes.get(), count, T{});
+    topos::detail::host_rows::assign_row(by_lanes.get(), 1, row, 0, count, past_caches);
+    topos::detail::fence();
+    for (index_t j = 0; j < count; ++j)
+      ASSERT_EQ(bits_of(by_lanes[j]), bits_of<T>(row[j])) << "element " << j;
+  }
 }
 
 // From memory that ends with the last one.
@@ -111,10 +115,29 @@ TYPED_TEST(half_lanes, are_rounded_after_each_operation) {
   expect_the_same<T>(make_row(add_op{}, make_row(multiply_op{}, x, third), y), count);
   expect_the_same<T>(make_row(divide_op{}, x, make_row(subtract_op{}, y, third)), count);
   expect_the_same<T>(make_row(sqrt_op{}, make_row(abs_op{}, x)), count);
-  expect_the_same<T>(make_row(maximum_op{}, make_row(negate_op{}, x), y), count);
-  expect_the_same<T>(make_row(where_op{}, make_row(less_op{}, x, y), x, third), count);
+  expect_the_same<T>(make_row(floor_op{}, make_row(multiply_op{}, x, y)), count);
   expect_the_same<bool>(make_row(isfinite_op{}, x), count);
   expect_the_same<std::int32_t>(make_row(convert_op<std::int32_t>{}, x), count);
+}
+
+TYPED_TEST(half_lanes, need_not_be_rounded_after_operations_that_choose) {
+  using T = TypeParam;
+  using namespace topos::detail;
+  const std::vector<T> values = all_values<T>();
+  std::vector<T> others(values.rbegin(), values.rend());
+  const memory_row<T> x{{values.data()}};
+  const memory_row<T> y{{others.data()}};
+  const constant_row<T> low{T(-1.0f / 3)}, high{T(100.5f)};
+  const index_t count = (1 << 16) - 5;
+  const auto of_one = [&](const auto&... op) { (expect_the_same<T>(make_row(op, x), count), ...); };
+  const auto of_two = [&](const auto&... op) {
+    (expect_the_same<T>(make_row(op, x, y), count), ...);
+  };
+  of_one(negate_op{}, abs_op{}, sign_op{}, floor_op{}, ceil_op{}, trunc_op{}, nearbyint_op{});
+  of_two(minimum_op{}, maximum_op{}, fmin_op{}, fmax_op{});
+  expect_the_same<T>(make_row(clip_op{}, x, low, high), count);
+  expect_the_same<T>(make_row(where_op{}, make_row(less_op{}, x, y), x, high), count);
+  expect_the_same<T>(make_row(add_op{}, make_row(floor_op{}, x), make_row(abs_op{}, y)), count);
 }
 
 TYPED_TEST(half_lanes, of_least_and_largest_give_what_one_by_one_gives) {

@@ -27,6 +27,10 @@ struct quick {};
 /// A base of others whose lanes take an instruction or two.
 struct brief {};
 
+/// A base of operations under which the numbers of each type are closed, whose results sixteen-bit
+/// floats have as they are: one of the operands, another sign, a whole number.
+struct closed {};
+
 /// A base of operations that keep a product by itself, by `lane::rounded`: of loops with it
 /// compilers make no lanes.
 struct keeping_products {};
@@ -73,7 +77,7 @@ concept has_lanes = requires(const Op& op, const Lanes&... lanes) {
 template <class Result, class Op, class Count, class... Lanes>
 [[nodiscard, gnu::always_inline]] inline auto call_lanes(const Op& op, Count count,
                                                          const Lanes&... lanes) {
-  if constexpr (is_half<Result>)
+  if constexpr (is_half<Result> && !std::is_base_of_v<closed, Op>)
     return lane::to_half<Result>(call_lanes<float>(op, count, lanes...));
   else if constexpr (has_lanes<Op, Lanes...>)
     return op.lanes(lanes...);

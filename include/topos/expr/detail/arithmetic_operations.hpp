@@ -31,7 +31,7 @@ concept complex_lanes = lane::numbers<B> && is_complex<lane::value_t<B>>;
 template <class B>
 concept field_lanes = floating_lanes<B> || complex_lanes<B>;
 
-struct negate_op : widening, quick {
+struct negate_op : widening, quick, closed {
   template <class T>
   KOKKOS_FUNCTION T operator()(T x) const {
     if constexpr (std::is_integral_v<T>)
@@ -209,7 +209,7 @@ struct remainder_op : widening, of_reals {
   }
 };
 
-struct abs_op : widening, quick {
+struct abs_op : widening, quick, closed {
   template <class T>
   KOKKOS_FUNCTION auto operator()(T x) const {
     if constexpr (std::is_unsigned_v<T>)
@@ -242,7 +242,7 @@ struct square_op : widening, quick, keeping_products {
 };
 
 /// -1, 0 or 1; NaN of NaN.
-struct sign_op : widening, quick {
+struct sign_op : widening, quick, closed {
   template <class T>
   KOKKOS_FUNCTION T operator()(T x) const {
     if constexpr (is_complex<T>)  // of size 1 in its direction
@@ -261,7 +261,7 @@ struct sign_op : widening, quick {
 };
 
 /// The smaller and the larger of two, NaN where one of them is.
-struct minimum_op : widening, of_reals, quick {
+struct minimum_op : widening, of_reals, quick, closed {
   template <class T>
   KOKKOS_FUNCTION T operator()(T a, T b) const {
     const T less = a < b ? a : b;  // one instruction, where || were a branch
@@ -278,7 +278,7 @@ struct minimum_op : widening, of_reals, quick {
   }
 };
 
-struct maximum_op : widening, of_reals, quick {
+struct maximum_op : widening, of_reals, quick, closed {
   template <class T>
   KOKKOS_FUNCTION T operator()(T a, T b) const {
     const T greater = a > b ? a : b;  // one instruction, where || were a branch

@@ -97,7 +97,7 @@ struct signbit_op : widening, of_reals {
 };
 
 /// The second where the first is true, else the third.
-struct where_op : passing, quick {
+struct where_op : passing, quick, closed {
   template <class T>
   KOKKOS_FUNCTION T operator()(bool condition, const T& a, const T& b) const {
     return condition ? a : b;
@@ -109,7 +109,7 @@ struct where_op : passing, quick {
 };
 
 /// A value held between two bounds; NaN stays NaN.
-struct clip_op : widening, of_reals, quick {
+struct clip_op : widening, of_reals, quick, closed {
   template <class T>
   KOKKOS_FUNCTION T operator()(T x, T low, T high) const {
     return minimum_op{}(maximum_op{}(x, low), high);

@@ -31,7 +31,7 @@ TOPOS_FUNCTION(asinh, number, , widening)
 TOPOS_FUNCTION(atan, number, , widening)
 TOPOS_FUNCTION(atanh, number, , widening)
 TOPOS_FUNCTION(cbrt, Kokkos, , widening, of_reals)
-TOPOS_FUNCTION(ceil, Kokkos, , widening, of_reals, brief)
+TOPOS_FUNCTION(ceil, Kokkos, , widening, of_reals, brief, closed)
 TOPOS_FUNCTION(cos, number, , widening)
 TOPOS_FUNCTION(cosh, number, , widening)
 TOPOS_FUNCTION(erf, Kokkos, , widening, of_reals)
@@ -39,20 +39,20 @@ TOPOS_FUNCTION(erfc, Kokkos, , widening, of_reals)
 TOPOS_FUNCTION(exp, number, [[gnu::always_inline]], widening)
 TOPOS_FUNCTION(exp2, number, [[gnu::always_inline]], widening)
 TOPOS_FUNCTION(expm1, number, , widening)
-TOPOS_FUNCTION(floor, Kokkos, , widening, of_reals, brief)
+TOPOS_FUNCTION(floor, Kokkos, , widening, of_reals, brief, closed)
 TOPOS_FUNCTION(lgamma, Kokkos, , widening, of_reals)
 TOPOS_FUNCTION(log, number, , widening)
 TOPOS_FUNCTION(log10, number, , widening)
 TOPOS_FUNCTION(log1p, number, , widening)
 TOPOS_FUNCTION(log2, number, , widening)
-TOPOS_FUNCTION(nearbyint, Kokkos, , widening, of_reals, brief)
+TOPOS_FUNCTION(nearbyint, Kokkos, , widening, of_reals, brief, closed)
 TOPOS_FUNCTION(sin, number, , widening)
 TOPOS_FUNCTION(sinh, number, , widening)
 TOPOS_FUNCTION(sqrt, number, , widening)
 TOPOS_FUNCTION(tan, number, , widening)
 TOPOS_FUNCTION(tanh, number, [[gnu::always_inline]], widening)
 TOPOS_FUNCTION(tgamma, Kokkos, , widening, of_reals)
-TOPOS_FUNCTION(trunc, Kokkos, , widening, of_reals, brief)
+TOPOS_FUNCTION(trunc, Kokkos, , widening, of_reals, brief, closed)
 #undef TOPOS_FUNCTION
 
 #define TOPOS_FUNCTION(name)                       \
@@ -111,7 +111,7 @@ struct fmod_op : widening, of_reals {
 };
 
 /// The larger of two, and the other where one is NaN.
-struct fmax_op : widening, of_reals {
+struct fmax_op : widening, of_reals, closed {
   template <class T>
   KOKKOS_FUNCTION T operator()(T a, T b) const {
     return a != a || a < b ? b : a;
@@ -123,7 +123,7 @@ struct fmax_op : widening, of_reals {
 };
 
 /// The smaller of two, and the other where one is NaN.
-struct fmin_op : widening, of_reals {
+struct fmin_op : widening, of_reals, closed {
   template <class T>
   KOKKOS_FUNCTION T operator()(T a, T b) const {
     return a != a || b < a ? b : a;

@@ -36,23 +36,32 @@ template <class T>
   return apart == 0 ? 0 : static_cast<index_t>((stream_line - apart) / sizeof(T));
 }
 
+#ifdef __SSE2__
+/// A register to memory past the caches.
+template <class Register>
+void stream_register(void* to, const Register& x) {
+#ifdef __AVX512F__
+  if constexpr (sizeof(x) == 64)
+    return _mm512_stream_si512(static_cast<__m512i*>(to), std::bit_cast<__m512i>(x));
+#endif
+#ifdef __AVX__
+  if constexpr (sizeof(x) == 32)
+    return _mm256_stream_si256(static_cast<__m256i*>(to), std::bit_cast<__m256i>(x));
+#endif
+  if constexpr (sizeof(x) == 16)
+    _mm_stream_si128(static_cast<__m128i*>(to), std::bit_cast<__m128i>(x));
+}
+#endif
+
 /// Lanes to memory past the caches, where the machine can; not before `fence` do others see them
 /// ahead of what is written next.
 template <class T, class Lanes>
 void stream(T* to, const Lanes& lanes) {
-#ifdef __SSE2__
-  if constexpr (TOPOS_HAS_XSIMD != 0 && std::same_as<Lanes, lane::batch<T>>) {
-#ifdef __AVX512F__
-    if constexpr (sizeof(lanes) == 64)
-      return _mm512_stream_si512(reinterpret_cast<__m512i*>(to), std::bit_cast<__m512i>(lanes));
+#if TOPOS_HAS_XSIMD && defined(__SSE2__)
+  if constexpr (std::same_as<Lanes, lane::batch<T>>) return stream_register(to, lanes);
+#ifdef __AVX2__
+  if constexpr (lane::is_half_with_lanes<T>) return stream_register(to, lane::to_halves<T>(lanes));
 #endif
-#ifdef __AVX__
-    if constexpr (sizeof(lanes) == 32)
-      return _mm256_stream_si256(reinterpret_cast<__m256i*>(to), std::bit_cast<__m256i>(lanes));
-#endif
-    if constexpr (sizeof(lanes) == 16)
-      return _mm_stream_si128(reinterpret_cast<__m128i*>(to), std::bit_cast<__m128i>(lanes));
-  }
 #endif
   lane::store(to, lanes);
 }
