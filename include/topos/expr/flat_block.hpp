@@ -41,10 +41,10 @@ struct flat_block {
 
   [[nodiscard]] index_t size() const { return rows * columns; }
 
-  /// Memory for the elements of one leaf: where it had it in the block before.
+  /// Memory for the elements of one leaf, or so many at least: where it had it in the block before.
   template <class T>
-  [[nodiscard]] T* take() {
-    const std::size_t bytes = sizeof(T) * static_cast<std::size_t>(most * columns);
+  [[nodiscard]] T* take(index_t least = 0) {
+    const std::size_t bytes = sizeof(T) * static_cast<std::size_t>(std::max(most * columns, least));
     return reinterpret_cast<T*>(
         std::exchange(free, free + (bytes + alignment - 1) / alignment * alignment));
   }

@@ -10,8 +10,9 @@
 ///
 ///     some(j)               lanes from element j on, some batches of them: see some_lanes
 ///     bytes_levelled        of an element, in all that may lie apart
-///     is_level()            whether nothing does
-///     levelled(j, block)    the row, of the kind whose loops have nothing to ask: if it is not
+///     level_until(j)        up to which column, from j on, nothing does; j where something does
+///     there levelled(j, block)    the row, of the kind whose loops have nothing to ask: if it is
+///     not
 ///                           level, of elements j to j + block.columns, of which what lies apart
 ///                           is copied; see level_block
 
@@ -110,11 +111,16 @@ template <class Row>
 inline constexpr bool may_lie_apart = bytes_levelled_of<Row>() != 0;
 
 template <class Row>
-[[nodiscard]] bool is_level(const Row& row) {
+[[nodiscard]] index_t level_until(const Row& row, index_t j) {
   if constexpr (may_lie_apart<Row>)
-    return row.is_level();
+    return row.level_until(j);
   else
-    return true;
+    return no_end;
+}
+/// Whether nothing of a row lies apart.
+template <class Row>
+[[nodiscard]] bool is_level(const Row& row) {
+  return level_until(row, 0) == no_end;
 }
 template <class Row>
 [[nodiscard, gnu::always_inline]] inline auto levelled(const Row& row, index_t j,
@@ -240,7 +246,9 @@ struct operation_row_of<std::index_sequence<I...>, Op, Rows...> : part<I, Rows>.
     using rows = operation_row_of<std::index_sequence<I...>, Op, contiguous_t<Rows>...>;
     return rows{{detail::contiguous(part<I, Rows>::value)}..., op};
   }
-  [[nodiscard]] bool is_level() const { return (detail::is_level(part<I, Rows>::value) && ...); }
+  [[nodiscard]] index_t level_until(index_t j) const {
+    return std::min({detail::level_until(part<I, Rows>::value, j)...});
+  }
   [[nodiscard, gnu::always_inline]] auto levelled(index_t j, flat_block& block) const {
     using rows = operation_row_of<std::index_sequence<I...>, Op, levelled_t<Rows>...>;
     return rows{{detail::levelled(part<I, Rows>::value, j, block)}..., op};

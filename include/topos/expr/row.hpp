@@ -31,6 +31,7 @@
 
 #include <cstddef>
 #include <cstring>
+#include <limits>
 #include <topos/core/config.hpp>
 #include <topos/core/promotion.hpp>
 #include <topos/expr/flat_block.hpp>
@@ -132,15 +133,17 @@ struct dense_row {
 template <class T>
 using memory_row = dense_row<memory_elements<T>>;
 
-// Bytes of an element that is copied to where its neighbours are; 0: those of a source are made, or
-// have no lanes.
+// Bytes of an element that is copied to where its neighbours are; 0: those of a source are made.
 template <class Elements>
 constexpr std::size_t bytes_to_level() {
-  if constexpr (dense_row<Elements>::is_quick && dense_row<Elements>::width > 1)
+  if constexpr (dense_row<Elements>::is_quick)
     return sizeof(typename Elements::in_memory);
   else
     return 0;
 }
+
+/// More columns than any row has.
+inline constexpr index_t no_end = std::numeric_limits<index_t>::max();
 
 /// Neighbours in memory, or one element in every column, of which there is a batch: loops along
 /// them have nothing to ask. On the host.
@@ -201,22 +204,31 @@ struct strided_row {
 
   /// See operation_row.hpp.
   static constexpr std::size_t bytes_levelled = bytes_to_level<Elements>();
-  [[nodiscard]] bool is_level() const { return bytes_levelled == 0 || step == 0 || step == 1; }
+  [[nodiscard]] index_t level_until(index_t j) const {
+    return bytes_levelled == 0 || step == 1 || (step == 0 && width > 1) ? no_end : j;
+  }
   [[nodiscard, gnu::always_inline]] auto levelled(index_t first, flat_block& block) const {
-    if constexpr (bytes_levelled != 0) {
+    if constexpr (bytes_levelled == 0) {
+      return *this;
+    } else {
+      constexpr bool by_lanes = width > 1;
       constexpr index_t every = -1;
-      using level = level_row<decltype(elements.from(base))>;
-      if (step == 1) return level{elements.from(base), every};
-      auto* const to = block.take<typename Elements::in_memory>();
+      const auto level = [](const auto& in_memory, [[maybe_unused]] index_t mask) {
+        using of_memory = std::decay_t<decltype(in_memory)>;
+        if constexpr (by_lanes)
+          return level_row<of_memory>{in_memory, mask};
+        else
+          return dense_row<of_memory>{in_memory};
+      };
+      if (step == 1) return level(elements.from(base), every);
+      auto* const to = block.take<typename Elements::in_memory>(width);
       const auto* const from = elements.address() + base;
       if (step == 0) {
-        std::fill_n(to, width, *from);
-        return level{Elements::of(to).from(0), 0};
+        std::fill_n(to, by_lanes ? width : block.columns, *from);
+        return level(Elements::of(to).from(by_lanes ? 0 : -first), 0);
       }
       copy_apart(to, from + first * step, step, block.columns);
-      return level{Elements::of(to).from(-first), every};
-    } else {
-      return *this;
+      return level(Elements::of(to).from(-first), every);
     }
   }
 

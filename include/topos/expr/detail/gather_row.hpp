@@ -128,7 +128,7 @@ struct gather_row {
   }
 
   /// Elements [first, last) to memory, on the host.
-  void gather(value_type* out, index_t first, index_t last) const {
+  void copy(value_type* out, index_t first, index_t last) const {
     if (!named.fit()) [[unlikely]] {
       for (; first < last; ++first) *out++ = (*this)[first];
       return;
@@ -143,10 +143,10 @@ struct gather_row {
     }
   }
   /// See operation_row.hpp.
-  [[nodiscard]] bool is_level() const { return false; }
+  [[nodiscard]] index_t level_until(index_t j) const { return j; }
   [[nodiscard]] memory_row<value_type> levelled(index_t first, flat_block& block) const {
     auto* const values = block.take<value_type>();
-    gather(values, first, first + block.columns);
+    copy(values, first, first + block.columns);
     return {{values}, -first};
   }
 

@@ -75,7 +75,7 @@ struct reduction_kernel : reduction_pieces {
 
   /// Whether short rows are worth writing down: not what is gathered as it lies in memory.
   [[nodiscard]] bool is_computed() const {
-    if constexpr (requires(const row_type& row, value_type* to) { row.gather(to, 0, 0); })
+    if constexpr (requires(const row_type& row, value_type* to) { row.copy(to, 0, 0); })
       return !rows.row(0).is_dense();
     else
       return true;

@@ -270,27 +270,54 @@ inline void assign_strided(T* out, const strided_row<Elements>& row, index_t fir
 template <class T>
 inline constexpr index_t long_row = 8192 / sizeof(T);
 
+template <class Row>
+inline constexpr bool has_level_rows = false;
+template <class Elements>
+inline constexpr bool has_level_rows<level_row<Elements>> = true;
+template <class Indices, class Op, class... Rows>
+inline constexpr bool has_level_rows<operation_row_of<Indices, Op, Rows...>> =
+    (has_level_rows<Rows> || ...);
+
+// Columns of what lies apart that are levelled at once: more take less time in the caches, but
+// longer from memory.
+inline constexpr index_t most_levelled = 256;
+
+// Columns of a row of which nothing lies apart, where it is said to be level there.
+template <class T, class Row, class Past>
+void assign_part(T* out, const Row& row, index_t first, index_t last, bool level,
+                 Past past_caches) {
+  if (level) {
+    // Compilers make no lanes of a level row.
+    if constexpr (Row::width == 0 && !converts_lanes<Row> && has_level_rows<levelled_t<Row>>)
+      return assign_dense(out, row, first, last);
+    level_block<Row> block(std::min<index_t>(last - first, 64));
+    // Of a short row it would take as long to level it thrice.
+    if (last - first >= long_row<T>)
+      return assign_dense_row(out, row, first, last, past_caches, block);
+    assign_dense(out, row, first, last, block);
+  } else if constexpr (requires { row.copy(out, first, last); }) {
+    row.copy(out, first, last);
+  } else {
+    level_block<Row, most_levelled> block(last - first);
+    assign_dense(out, row, first, last, block);
+  }
+}
+
 // What lies apart is brought together first, some at a time.
 template <class T, class Row, class Past>
 [[gnu::noinline]] void assign_levelled(T* out, const Row& row, index_t first, index_t last,
                                        Past past_caches) {
-  if constexpr (is_strided<Row>) return assign_strided(out, row, first, last);
-  if constexpr (requires { row.gather(out, first, last); }) return row.gather(out, first, last);
-  if (is_level(row)) {
-    // Compilers make no lanes of a level row.
-    if constexpr (Row::width == 0 && !converts_lanes<Row>)
-      return assign_dense(out, row, first, last);
-    level_block<Row> block;
-    // Of a short row it would take as long to level it thrice.
-    if (last - first >= long_row<T>)
-      return assign_dense_row(out, row, first, last, past_caches, block);
-    return assign_dense(out, row, first, last, block);
-  }
-  constexpr index_t most = 256;  // more take less time in the caches, but longer from memory
-  for (; first < last; first += most, out += most) {
-    const index_t count = std::min(most, last - first);
-    level_block<Row, most> block(count);
-    assign_dense(out, row, first, first + count, block);
+  if constexpr (is_strided<Row>) {
+    assign_strided(out, row, first, last);
+  } else {
+    // Of a row that is cut each part by itself.
+    while (first < last) {
+      const index_t until = std::min(last, level_until(row, first));
+      const index_t past = until > first ? until : std::min(last, first + most_levelled);
+      assign_part(out, row, first, past, until > first, past_caches);
+      out += past - first;
+      first = past;
+    }
   }
 }
 
