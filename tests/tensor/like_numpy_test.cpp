@@ -15,7 +15,6 @@
 #include <topos/tensor/eval.hpp>
 #include <topos/tensor/pad.hpp>
 #include <topos/tensor/repeat.hpp>
-#include <topos/tensor/roll.hpp>
 #include <vector>
 
 #include "../support/devices.hpp"
@@ -43,24 +42,6 @@ TEST(diff, of_one_element_or_none_is_empty) {
   EXPECT_EQ(topos::diff(topos::ones<float>({0, 4}), 0).shape(), (shape<2>{0, 4}));
   EXPECT_EQ(eval(topos::diff(topos::ones<float>({1}))).size(), 0);
   EXPECT_THROW((void)topos::diff(topos::ones<float>({3}), 1), topos::out_of_range);
-}
-
-TEST(roll, moves_round_the_end) {
-  on_each_device([](topos::device d) {
-    const auto x = vector_on(d, std::vector<int>{0, 1, 2, 3, 4});
-    EXPECT_EQ(values_of(roll(x, 2)), (std::vector<int>{3, 4, 0, 1, 2}));
-    EXPECT_EQ(values_of(roll(x, -2)), (std::vector<int>{2, 3, 4, 0, 1}));
-    EXPECT_EQ(values_of(roll(x, 11)), (std::vector<int>{4, 0, 1, 2, 3}));
-    EXPECT_EQ(values_of(roll(x, -5)), (std::vector<int>{0, 1, 2, 3, 4}));
-    const auto y = tensor_on<2>(d, {2, 3}, std::vector<int>{0, 1, 2, 3, 4, 5});
-    EXPECT_EQ(values_of(roll(y + 1, 1, 1)), (std::vector<int>{3, 1, 2, 6, 4, 5}));
-    EXPECT_EQ(values_of(roll(y, 1, -2)), (std::vector<int>{3, 4, 5, 0, 1, 2}));
-    const topos::tensor<int, 2> over_rows = roll(y * 2, 1);
-    EXPECT_EQ(over_rows.shape(), y.shape());
-    EXPECT_EQ(values_of(over_rows), (std::vector<int>{10, 0, 2, 4, 6, 8}));
-  });
-  EXPECT_EQ(topos::roll(topos::ones<float>({0, 2}), 3).shape(), (shape<2>{0, 2}));
-  EXPECT_THROW((void)topos::roll(topos::ones<float>({3}), 1, 1), topos::out_of_range);
 }
 
 TEST(repeat, puts_each_element_beside_itself) {
