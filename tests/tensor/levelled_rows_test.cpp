@@ -120,6 +120,43 @@ TEST(levelled_rows, gathered) {
       });
 }
 
+// Tiles of which some array has the rows as columns are put together as one row each.
+template <class T, class Make>
+void expect_tiles_as_of_copies(Make make) {
+  for (const auto& [n, w] : std::vector<std::pair<index_t, index_t>>{{40, 113}, {130, 257}}) {
+    const auto x = numbers<T>(n, w, 1);
+    const tensor<T, 2> turned = numbers<T>(w, n, 5);
+    const auto across = topos::transpose(turned);
+    const tensor<T, 2> copy = across;
+    EXPECT_TRUE(same_bits(tensor(make(x, across)), tensor(make(x, copy)))) << n << " rows";
+    auto wide = topos::zeros_like(topos::concatenate({make(x, copy), make(x, copy)}, 1));
+    wide.slice(range{}, range{1, {}, 2}) = make(x, across);
+    EXPECT_TRUE(
+        same_bits(tensor(topos::slice(wide, range{}, range{1, {}, 2})), tensor(make(x, copy))));
+  }
+}
+
+TEST(levelled_rows, tiles) {
+  const auto sum = [](const auto& x, const auto& y) { return x + y; };
+  const auto beside = [](const auto& x, const auto& y) {
+    const auto column = topos::slice(x, range{}, range{0, 1});
+    const auto line = topos::slice(x, range{0, 1}, range{});
+    const auto numbers = topos::arange<float>(x.shape()[1], topos::cpu());
+    const tensor<index_t, 1> places = topos::arange(x.shape()[1]) * 7 % 113;
+    return (x - column) * y + line * numbers + take(y, places, 1) + roll(x, 2, 1) * column + column;
+  };
+  expect_tiles_as_of_copies<float>(sum);
+  expect_tiles_as_of_copies<float>(beside);
+  if constexpr (!support::few_types) {
+    expect_tiles_as_of_copies<std::uint8_t>(sum);
+    expect_tiles_as_of_copies<topos::f16>(sum);
+    expect_tiles_as_of_copies<Kokkos::complex<double>>(
+        [](const auto& x, const auto& y) { return real(x * y); });
+    expect_tiles_as_of_copies<float>(
+        [](const auto& x, const auto& y) { return where(x > y, topos::exp(y * 0.01f), y); });
+  }
+}
+
 // A function of a user's own, which has no lanes.
 struct product_less {
   KOKKOS_FUNCTION float operator()(float a, float b, float c) const { return a * b - c; }

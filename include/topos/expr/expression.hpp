@@ -88,7 +88,7 @@ struct strided_rows {
         if (!lies_flat(block.columns))
           return strided_row<Elements>{Elements::of(copied(block)), 0, 1};
       }
-      return strided_row<Elements>{elements, start(block.first), 1};
+      return strided_row<Elements>{elements, start(block.first) + block.column, 1};
     }
   }
 
@@ -119,6 +119,13 @@ struct strided_rows {
     return count <= run_from(first);
   }
 
+  /// The rows without their first columns.
+  [[nodiscard]] strided_rows from_column(index_t column) const {
+    strided_rows rest = *this;
+    rest.base += column * step;
+    return rest;
+  }
+
   friend bool operator==(const strided_rows&, const strided_rows&) = default;
 
  private:
@@ -144,12 +151,13 @@ struct strided_rows {
     using T = typename Elements::in_memory;
     auto* const to = block.take<T>();
     if (!repeats()) {
-      copy(to, {block.columns, 1}, block.first, block.rows, block.columns);
+      from_column(block.column)
+          .copy(to, {block.columns, 1}, block.first, block.rows, block.columns);
     } else if (!block.again) {
       using word = word_of<T>;
       repeat_row(reinterpret_cast<word*>(to),
-                 reinterpret_cast<const word*>(elements.address()) + base, step, block.rows,
-                 block.columns);
+                 reinterpret_cast<const word*>(elements.address()) + base + block.column * step,
+                 step, block.rows, block.columns);
     }
     return static_cast<const T*>(to);
   }
@@ -162,11 +170,13 @@ struct strided_rows {
       for_each_run(block.first, block.rows, [&](index_t i, index_t at, index_t n, row_steps here) {
         for (index_t r = 0; r < n; ++r) {
           for (index_t j = 0; j < block.columns; ++j)
-            to[(i + r) * block.columns + j] = elements(at + r * here.stride + j * here.step);
+            to[(i + r) * block.columns + j] =
+                elements(at + r * here.stride + (block.column + j) * here.step);
         }
       });
     } else if (!block.again) {
-      for (index_t j = 0; j < block.columns; ++j) to[j] = elements(base + j * step);
+      for (index_t j = 0; j < block.columns; ++j)
+        to[j] = elements(base + (block.column + j) * step);
       if (block.rows > 1) repeat_row(to + block.columns, to, 1, block.rows - 1, block.columns);
     }
     return strided_row<memory_elements<T>>{{to}, 0, 1};

@@ -26,8 +26,9 @@ struct flat_need {
   }
 };
 
-/// Rows [first, first + rows) of an expression, as one row. Of a leaf whose rows lie one after
-/// another nothing is copied; the others are put together in a memory that all share.
+/// Rows [first, first + rows) of an expression, or so many columns of them, as one row. Of a leaf
+/// whose rows lie one after another nothing is copied; the others are put together in a memory that
+/// all share.
 struct flat_block {
   /// What the memory, and each part of it, is aligned to.
   static constexpr std::size_t alignment = 64;
@@ -35,9 +36,10 @@ struct flat_block {
   index_t first;
   index_t rows;
   index_t columns;
-  index_t most;     ///< Rows that a block of this memory has.
-  std::byte* free;  ///< What of the memory nobody has taken.
-  bool again;       ///< The memory holds an earlier block, of `most` rows.
+  index_t most;        ///< Rows that a block of this memory has.
+  std::byte* free;     ///< What of the memory nobody has taken.
+  bool again;          ///< The memory holds an earlier block, of `most` rows.
+  index_t column = 0;  ///< The first of the columns.
 
   [[nodiscard]] index_t size() const { return rows * columns; }
 

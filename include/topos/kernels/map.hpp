@@ -32,7 +32,7 @@ namespace host_rows {
 /// Short rows as one, straight to where they go if that lies flat.
 template <class Target, class Row>
 void assign_block(const Target& target, const Row& row, flat_block& block, bool past_caches) {
-  auto* const to = target.elements.data;
+  auto* const to = target.elements.data + block.column * target.step;
   if (target.lies_flat(block.columns))
     return assign_row(to + target.start(block.first), 1, row, 0, block.size(), past_caches);
   auto* const made = block.take<std::decay_t<decltype(*to)>>();
@@ -52,7 +52,8 @@ struct map_kernel {
   Rows rows;
   tiling tiles;
   bool past_caches;
-  short_rows short_on_host;  // none elsewhere
+  short_rows short_on_host;       // none elsewhere
+  short_rows tiles_on_host = {};  // rows of tiles that some array is walked across; none elsewhere
 
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team& team, index_t i) const {
@@ -113,6 +114,8 @@ struct map_kernel {
     if constexpr (Team::on_host) {
       if (short_on_host.any()) {
         assign_short(r, past_r);
+      } else if (tiles_on_host.any() && past_c - c <= tiles.tile_columns) {
+        assign_tile(r, past_r, c, past_c);
       } else {
         for (; r < past_r; ++r) host_rows::assign_rows(c, past_c, target_of(r, c, rows.row(r)));
       }
@@ -132,6 +135,13 @@ struct map_kernel {
       }
       team.barrier();
     }
+  }
+
+  void assign_tile(index_t r, index_t past_r, index_t c, index_t past_c) const {
+    tiles_on_host.for_each_block(r, past_r, c, past_c, [&](flat_block& block) {
+      const auto row = rows.flat(block);
+      host_rows::assign_block(target, row, block, past_caches);
+    });
   }
 
   void assign_short(index_t r, index_t past_r) const {
@@ -291,6 +301,10 @@ class map_plan {
     // Rows that are computed together are whole: two tiles with parts of one would both do it.
     crosses_ = crosses_rows(e, w) && !kernel_.short_on_host.any();
     kernel_.tiles = tiling::of(w.rows(), w.columns(), crosses_, past ? streamed_chunk : map_chunk);
+    // (What is only copied is best turned as it is.)
+    if (crosses_ && !host_rows::is_strided<row_of<decltype(kernel_.rows)>>)
+      kernel_.tiles_on_host = {out.where(), kernel_.rows, kernel_.tiles.tile_rows,
+                               kernel_.tiles.tile_columns, sizeof(value_type)};
   }
 
   // How far apart elements lie that are better computed together; 0: none are.

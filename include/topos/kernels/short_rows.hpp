@@ -48,7 +48,7 @@ class short_rows {
     }
     at_once_ = elements / columns;
     // So that what a block writes is aligned as what its kernel writes.
-    if (at_once_ > 16) at_once_ -= at_once_ % 16;
+    if (at_once_ > 8) at_once_ -= at_once_ % (at_once_ > 16 ? 16 : 8);
     if (at_once_ < 2) at_once_ = 0;
   }
 
@@ -59,9 +59,15 @@ class short_rows {
   /// memory: as much from each, in the same order.
   template <class Function>
   void for_each_block(index_t r, index_t past, const Function& function) const {
+    for_each_block(r, past, 0, columns_, function);
+  }
+  /// The same of columns [c, past_c) of longer rows, no more than were told.
+  template <class Function>
+  void for_each_block(index_t r, index_t past, index_t c, index_t past_c,
+                      const Function& function) const {
     alignas(flat_block::alignment) std::byte memory[memory_size];
     for (bool again = false; r < past; r += at_once_, again = true) {
-      flat_block block{r, std::min(at_once_, past - r), columns_, at_once_, memory, again};
+      flat_block block{r, std::min(at_once_, past - r), past_c - c, at_once_, memory, again, c};
       function(block);
     }
   }

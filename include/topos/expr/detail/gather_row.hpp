@@ -187,7 +187,9 @@ struct gather_rows {
   }
   [[nodiscard]] auto flat(flat_block& block) const {
     auto* const values = block.take<value_type>();
-    copy(values, {block.columns, 1}, block.first, block.rows, block.columns);
+    const gather_rows rest{table.from_column(block.column), indices.from_column(block.column),
+                           named, stride};
+    rest.copy(values, {block.columns, 1}, block.first, block.rows, block.columns);
     return memory_row<value_type>{{values}};
   }
 

@@ -122,7 +122,13 @@ struct rolled_rows {
   }
   [[nodiscard]] auto flat(flat_block& block) const {
     auto* const to = block.take<typename Elements::in_memory>();
-    copy(to, {block.columns, 1}, block.first, block.rows, block.columns);
+    const rolled_rows rest{memory.from_column(block.column),
+                           places.from_column(block.column),
+                           turn,
+                           jump,
+                           columns,
+                           parted};
+    rest.copy(to, {block.columns, 1}, block.first, block.rows, block.columns);
     return strided_row<Elements>{Elements::of(to), 0, 1};
   }
 
