@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include <string>
 #include <topos/topos.hpp>
 #include <vector>
 
@@ -209,6 +210,33 @@ TEST(roll, is_copied_by_the_kernel_that_reads_it) {
   const auto step = u + 0.1f * (roll(u, 1, 0) + roll(u, -1, 0) + roll(u, 1, 1) + roll(u, -1, 1));
   EXPECT_EQ(topos::explain(step).kernels, 1);
   EXPECT_EQ(topos::explain(step).bytes_read, 4 * u.size());
+  const auto half = [&](index_t first) { return slice(u, range{first, first + 25}, range{}); };
+  EXPECT_EQ(topos::explain(half(0) + roll(half(25), 1, 0)).bytes_read, 4 * u.size());
+  EXPECT_EQ(topos::explain(half(25) + roll(half(25), 1, 0)).bytes_read, 2 * u.size());
+}
+
+// Elements of another type are loaded as those of the expression, by as many lanes.
+TEST(roll, has_the_lanes_of_what_it_is_of) {
+  const auto expect_alike = [](const auto& x, const auto& of) {
+    const tensor rolled = eval(roll(x, 3, 1));
+    const auto lanes_of = [](const auto& e) {
+      const std::string path = topos::explain(e).path;
+      return path.substr(path.rfind(", "));
+    };
+    EXPECT_EQ(lanes_of(of(roll(x, 3, 1))), lanes_of(of(x)));
+    EXPECT_EQ(values_of(eval(of(roll(x, 3, 1)))), values_of(eval(of(rolled))));
+  };
+  const auto x = tensor_on<2>(topos::cpu(), {3, 500}, numbers<float>(1500));
+  expect_alike(x, [&](const auto& r) { return r * 0.5; });
+  expect_alike(x, [&](const auto& r) { return topos::astype<double>(r) + 0.1; });
+  if constexpr (!support::few_types) {
+    expect_alike(eval(x > 60), [&](const auto& r) { return where(r, x, exp(x * 0.1f)); });
+    expect_alike(eval(topos::astype<std::uint8_t>(x)),
+                 [&](const auto& r) { return exp(topos::astype<float>(r) * 0.1f); });
+    expect_alike(eval(topos::astype<topos::f16>(x)), [&](const auto& r) { return r * 0.5f + x; });
+    expect_alike(eval(topos::astype<std::int16_t>(x)),
+                 [&](const auto& r) { return topos::astype<topos::f16>(r) * 0.5f; });
+  }
 }
 
 TEST(roll, may_be_written_where_it_is_read_from) {

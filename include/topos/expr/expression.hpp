@@ -96,8 +96,8 @@ struct strided_rows {
   template <class T>
   void copy(T* to, row_steps there, index_t first, index_t count,
             index_t columns) const requires std::same_as<decltype(elements.address()), const T*> {
-    auto* const out = reinterpret_cast<word_of<T>*>(to);
-    const auto* const from = reinterpret_cast<const word_of<T>*>(elements.address());
+    auto* const out = reinterpret_cast<copied_as<T>*>(to);
+    const auto* const from = reinterpret_cast<const copied_as<T>*>(elements.address());
     for_each_run(first, count, [&](index_t i, index_t at, index_t n, row_steps here) {
       copy_rows(out + i * there.stride, there, from + at, here, n, columns);
     });
@@ -129,10 +129,6 @@ struct strided_rows {
   friend bool operator==(const strided_rows&, const strided_rows&) = default;
 
  private:
-  // As what elements are copied: not as truths, of which compilers make no lanes.
-  template <class T>
-  using word_of = std::conditional_t<std::is_same_v<T, bool>, unsigned char, T>;
-
   // How many rows from one on lie equally far apart.
   [[nodiscard]] index_t run_from(index_t r) const {
     if constexpr (most > 1) {
@@ -154,7 +150,7 @@ struct strided_rows {
       from_column(block.column)
           .copy(to, {block.columns, 1}, block.first, block.rows, block.columns);
     } else if (!block.again) {
-      using word = word_of<T>;
+      using word = copied_as<T>;
       repeat_row(reinterpret_cast<word*>(to),
                  reinterpret_cast<const word*>(elements.address()) + base + block.column * step,
                  step, block.rows, block.columns);

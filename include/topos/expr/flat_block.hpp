@@ -79,6 +79,10 @@ index_t repeat_each(T* to, const T* from, index_t stride, index_t rows, index_t 
   return done;
 }
 
+/// As what elements are copied: not as truths, of which compilers make no lanes.
+template <class T>
+using copied_as = std::conditional_t<std::is_same_v<T, bool>, unsigned char, T>;
+
 /// Copies a row by as many bytes at once as it has, up to 64: the last of them may be copied twice.
 template <class T>
 inline void copy_row(T* to, const T* from, index_t columns) {

@@ -48,12 +48,16 @@ template <class Op, class... Rows>
   return operation_rows<Op, Rows...>(op, rows...);
 }
 
+/// Whether elements in memory are loaded as To.
+template <class Elements, class To>
+concept loaded_wider = lane::widens<typename Elements::value_type, To> &&
+    requires(const Elements& e) {
+  e.template wide_lanes<To>(index_t{}, lane::all{});
+  e.template wide_lanes_apart<To>(index_t{}, index_t{});
+};
+
 /// Those of a conversion of what is in memory, where it is loaded as what it becomes.
-template <class To, class Elements, std::size_t N>
-  requires lane::widens<typename Elements::value_type, To> && requires(const Elements& e) {
-    e.template wide_lanes<To>(index_t{}, lane::all{});
-    e.template wide_lanes_apart<To>(index_t{}, index_t{});
-  }
+template <class To, loaded_wider<To> Elements, std::size_t N>
 [[nodiscard]] auto make_rows(const convert_op<To>& /*op*/, const strided_rows<Elements, N>& rows) {
   strided_rows<widened_elements<Elements, To>, N> wide{{rows.elements}, rows.base, rows.step,
                                                        rows.leading,    {},        {}};
@@ -73,7 +77,7 @@ template <class To, class Elements>
 template <class Half, class Rows>
   requires(lane::is_half_with_lanes<Half> && sizeof(typename row_of<Rows>::value_type) <= 2 &&
            requires(const Rows& leaf) {
-             leaf.elements.template wide_lanes<float>(index_t{}, lane::all{});
+             leaf.row(0).elements.template wide_lanes<float>(index_t{}, lane::all{});
            })
 [[nodiscard]] auto make_rows(const convert_op<Half>& op, const Rows& rows) {
   return make_rows(op, make_rows(convert_op<float>{}, rows));
@@ -102,7 +106,7 @@ template <class T, class Rows>
 }
 template <class T, class Rows>
   requires(are_bare_truths<Rows>&& lane::widens<bool, T>&& requires(const Rows& leaf) {
-    leaf.elements;
+    leaf.row(0).elements;
   })
 [[nodiscard]] auto beside_lanes(const Rows& rows) {
   return make_rows(convert_op<bool>{}, make_rows(convert_op<T>{}, rows));

@@ -10,9 +10,8 @@
 ///
 ///     some(j)               lanes from element j on, some batches of them: see some_lanes
 ///     bytes_levelled        of an element, in all that may lie apart
-///     level_until(j)        up to which column, from j on, nothing does; j where something does
-///     there levelled(j, block)    the row, of the kind whose loops have nothing to ask: if it is
-///     not
+///     level_until(j)        up to which column nothing does, from j on; j, if something does
+///     levelled(j, block)    the row, of the kind whose loops have nothing to ask: if it is not
 ///                           level, of elements j to j + block.columns, of which what lies apart
 ///                           is copied; see level_block
 

@@ -301,10 +301,13 @@ class map_plan {
     // Rows that are computed together are whole: two tiles with parts of one would both do it.
     crosses_ = crosses_rows(e, w) && !kernel_.short_on_host.any();
     kernel_.tiles = tiling::of(w.rows(), w.columns(), crosses_, past ? streamed_chunk : map_chunk);
-    // (What is only copied is best turned as it is.)
-    if (crosses_ && !host_rows::is_strided<row_of<decltype(kernel_.rows)>>)
-      kernel_.tiles_on_host = {out.where(), kernel_.rows, kernel_.tiles.tile_rows,
-                               kernel_.tiles.tile_columns, sizeof(value_type)};
+    // What is only copied is best turned as it is, and of fewer rows lines would be read again.
+    constexpr index_t fewest = 8;
+    if (crosses_ && !host_rows::is_strided<row_of<decltype(kernel_.rows)>>) {
+      const short_rows parts(out.where(), kernel_.rows, kernel_.tiles.tile_rows,
+                             kernel_.tiles.tile_columns, sizeof(value_type));
+      if (parts.at_once() >= fewest) kernel_.tiles_on_host = parts;
+    }
   }
 
   // How far apart elements lie that are better computed together; 0: none are.

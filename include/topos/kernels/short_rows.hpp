@@ -48,7 +48,7 @@ class short_rows {
     }
     at_once_ = elements / columns;
     // So that what a block writes is aligned as what its kernel writes.
-    if (at_once_ > 8) at_once_ -= at_once_ % (at_once_ > 16 ? 16 : 8);
+    if (at_once_ > 16) at_once_ -= at_once_ % 16;
     if (at_once_ < 2) at_once_ = 0;
   }
 

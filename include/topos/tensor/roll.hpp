@@ -26,8 +26,8 @@ template <class T, std::size_t Rank>
                           index_t extent, index_t stride) {
   layout<Rank> past_end = leaf.where;
   past_end.offset += (extent - moved) * stride;
-  return rolled_node<memory_source<T>, Rank>(leaf.source, past_end, places, moved,
-                                             -extent * stride);
+  return rolled_node<memory_source<T>, Rank>(leaf.source, past_end, places, moved, -extent * stride,
+                                             leaf.where.offset);
 }
 
 }  // namespace detail

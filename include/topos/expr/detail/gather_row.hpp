@@ -187,10 +187,13 @@ struct gather_rows {
   }
   [[nodiscard]] auto flat(flat_block& block) const {
     auto* const values = block.take<value_type>();
-    const gather_rows rest{table.from_column(block.column), indices.from_column(block.column),
-                           named, stride};
-    rest.copy(values, {block.columns, 1}, block.first, block.rows, block.columns);
+    from_column(block.column)
+        .copy(values, {block.columns, 1}, block.first, block.rows, block.columns);
     return memory_row<value_type>{{values}};
+  }
+
+  [[nodiscard]] gather_rows from_column(index_t column) const {
+    return {table.from_column(column), indices.from_column(column), named, stride};
   }
 
   /// See strided_rows.

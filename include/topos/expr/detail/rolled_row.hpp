@@ -10,6 +10,7 @@
 #include <topos/core/config.hpp>
 #include <topos/expr/expression.hpp>
 #include <topos/expr/flat_block.hpp>
+#include <topos/expr/operation_node.hpp>
 #include <topos/expr/row.hpp>
 #include <topos/memory/buffer.hpp>
 #include <type_traits>
@@ -18,8 +19,8 @@
 
 namespace topos::detail {
 
-/// Elements that lie `step` apart, those from column `cut` on `jump` further. That is `no_end` in
-/// all rows of an expression or in none.
+/// Elements that lie `step` apart, those from column `cut` on `jump` further. Rows are alike: `cut`
+/// is `no_end` in all of an expression or in none.
 template <class Elements>
 struct rolled_row {
   using value_type = typename Elements::value_type;
@@ -36,7 +37,7 @@ struct rolled_row {
   KOKKOS_FUNCTION value_type operator[](index_t j) const { return elements(start(j) + j * step); }
   template <class Count>
   [[nodiscard]] auto lanes(index_t j, Count count) const {
-    if (step == 1 && (j >= cut || j + width <= cut)) return lanes_of(elements, start(j) + j, count);
+    if (j >= cut || j + width <= cut) return side(j).lanes(j, count);
     return one_by_one(j, count);
   }
   [[nodiscard]] KOKKOS_FUNCTION bool is_dense() const { return step == 1 && cut == no_end; }
@@ -45,22 +46,18 @@ struct rolled_row {
   /// See operation_row.hpp.
   static constexpr std::size_t bytes_levelled = bytes_to_level<Elements>();
   [[nodiscard]] index_t level_until(index_t j) const {
-    if (strided_row<Elements>{elements, base, step}.level_until(j) == j) return j;
+    if (side(j).level_until(j) == j) return j;
     return j < cut ? cut : no_end;
   }
   [[nodiscard, gnu::always_inline]] auto levelled(index_t first, flat_block& block) const {
     const bool parted = first < cut && cut < first + block.columns;
-    if constexpr (bytes_levelled == 0)
-      return *this;
-    else if (!parted)
-      return strided_row<Elements>{elements, start(first), step}.levelled(first, block);
-    else
-      return together(first, block);
+    return parted ? together(first, block) : side(first).levelled(first, block);
   }
 
   /// Elements [first, last) to where they are neighbours.
   template <class T>
-  void copy(T* to, index_t first, index_t last) const {
+  void copy(T* to, index_t first,
+            index_t last) const requires std::same_as<decltype(elements.address()), const T*> {
     const T* const from = elements.address();
     const index_t middle = std::clamp(cut, first, last);
     copy_part(to, from + base + first * step, middle - first);
@@ -71,6 +68,8 @@ struct rolled_row {
   [[nodiscard]] KOKKOS_FUNCTION index_t start(index_t j) const {
     return j < cut ? base : base + jump;
   }
+  // As if all lay as column j does.
+  [[nodiscard]] strided_row<Elements> side(index_t j) const { return {elements, start(j), step}; }
 
   template <class T>
   void copy_part(T* to, const T* from, index_t count) const {
@@ -108,7 +107,7 @@ struct rolled_rows {
   strided_rows<only_places, Rank> places;
   index_t turn;
   index_t jump;
-  index_t columns;
+  index_t row_columns;
   bool parted;  // whether the places of a row differ
 
   KOKKOS_FUNCTION rolled_row<Elements> row(index_t r) const {
@@ -122,13 +121,7 @@ struct rolled_rows {
   }
   [[nodiscard]] auto flat(flat_block& block) const {
     auto* const to = block.take<typename Elements::in_memory>();
-    const rolled_rows rest{memory.from_column(block.column),
-                           places.from_column(block.column),
-                           turn,
-                           jump,
-                           columns,
-                           parted};
-    rest.copy(to, {block.columns, 1}, block.first, block.rows, block.columns);
+    from_column(block.column).copy(to, {block.columns, 1}, block.first, block.rows, block.columns);
     return strided_row<Elements>{Elements::of(to), 0, 1};
   }
 
@@ -155,6 +148,11 @@ struct rolled_rows {
     memory.for_each_run(first, count, of_memory);
   }
 
+  [[nodiscard]] rolled_rows from_column(index_t column) const {
+    return {
+        memory.from_column(column), places.from_column(column), turn, jump, row_columns, parted};
+  }
+
   friend bool operator==(const rolled_rows&, const rolled_rows&) = default;
 
  private:
@@ -177,15 +175,17 @@ struct rolled_rows {
     const index_t cut = std::min(cut_from(place), columns);
     const index_t first = rows.at + (place >= turn ? jump : 0);
     const index_t second = rows.at + (place >= turn ? 0 : jump) + cut * rows.here.step;
-    const T* const from = memory.elements.address();
-    copy_rows(rows.to, rows.there, from + first, rows.here, count, cut);
+    using word = copied_as<T>;
+    auto* const to = reinterpret_cast<word*>(rows.to);
+    const auto* const from = reinterpret_cast<const word*>(memory.elements.address());
+    copy_rows(to, rows.there, from + first, rows.here, count, cut);
     if (cut < columns)
-      copy_rows(rows.to + cut * rows.there.step, rows.there, from + second, rows.here, count,
+      copy_rows(to + cut * rows.there.step, rows.there, from + second, rows.here, count,
                 columns - cut);
   }
 
   [[nodiscard]] KOKKOS_FUNCTION index_t cut_from(index_t place) const {
-    return parted ? same_side(place, places.step, columns) : no_end;
+    return parted ? same_side(place, places.step, row_columns) : no_end;
   }
   // How many of `count` places, `step` apart from one on, are on its side of the turn.
   [[nodiscard]] KOKKOS_FUNCTION index_t same_side(index_t place, index_t step,
@@ -209,14 +209,16 @@ struct [[nodiscard]] rolled_node : lazy, operand_base<rolled_node<Source, Rank>>
   layout<Rank> in_places;
   index_t turn;
   index_t jump;
+  index_t begin;  // of the part in the array, for `explain`
 
   rolled_node(Source s, const layout<Rank>& array_layout, const layout<Rank>& places,
-              index_t first_further, index_t further)
+              index_t first_further, index_t further, index_t first)
       : array(std::move(s)),
         in_array(array_layout),
         in_places(places),
         turn(first_further),
-        jump(further) {}
+        jump(further),
+        begin(first) {}
 
   using operand_base<rolled_node>::shape;
   [[nodiscard]] const topos::shape<Rank>& shape() const { return in_array.extents; }
@@ -229,7 +231,7 @@ struct [[nodiscard]] rolled_node : lazy, operand_base<rolled_node<Source, Rank>>
   }
   void traffic(std::vector<memory_read>& all) const {
     layout<Rank> unmoved = in_array;
-    unmoved.offset = 0;
+    unmoved.offset = begin;
     strided_node<Source, Rank>(array, unmoved).traffic(all);
   }
   template <std::size_t N>
@@ -243,8 +245,16 @@ struct [[nodiscard]] rolled_node : lazy, operand_base<rolled_node<Source, Rank>>
   template <std::size_t N, class View>
   [[nodiscard]] auto viewed(const topos::shape<N>& whole, const View& view) const {
     return rolled_node<Source, View::rank>(array, view(broadcast_layout(in_array, whole)),
-                                           view(broadcast_layout(in_places, whole)), turn, jump);
+                                           view(broadcast_layout(in_places, whole)), turn, jump,
+                                           begin);
   }
 };
+
+/// The rows of a conversion of what was moved, where it is loaded as what it becomes.
+template <class To, loaded_wider<To> Elements, std::size_t N>
+[[nodiscard]] auto make_rows(const convert_op<To>& op, const rolled_rows<Elements, N>& rows) {
+  return rolled_rows<widened_elements<Elements, To>, N>{
+      make_rows(op, rows.memory), rows.places, rows.turn, rows.jump, rows.row_columns, rows.parted};
+}
 
 }  // namespace topos::detail

@@ -40,16 +40,18 @@ template <class T>
 /// A register to memory past the caches.
 template <class Register>
 void stream_register(void* to, const Register& x) {
-#ifdef __AVX512F__
-  if constexpr (sizeof(x) == 64)
-    return _mm512_stream_si512(static_cast<__m512i*>(to), std::bit_cast<__m512i>(x));
-#endif
-#ifdef __AVX__
-  if constexpr (sizeof(x) == 32)
-    return _mm256_stream_si256(static_cast<__m256i*>(to), std::bit_cast<__m256i>(x));
-#endif
   if constexpr (sizeof(x) == 16)
     _mm_stream_si128(static_cast<__m128i*>(to), std::bit_cast<__m128i>(x));
+#ifdef __AVX__
+  else if constexpr (sizeof(x) == 32)
+    _mm256_stream_si256(static_cast<__m256i*>(to), std::bit_cast<__m256i>(x));
+#endif
+#ifdef __AVX512F__
+  else if constexpr (sizeof(x) == 64)
+    _mm512_stream_si512(static_cast<__m512i*>(to), std::bit_cast<__m512i>(x));
+#endif
+  else
+    static_assert(sizeof(x) == 0, "no such register");
 }
 #endif
 
@@ -60,7 +62,8 @@ void stream(T* to, const Lanes& lanes) {
 #if TOPOS_HAS_XSIMD && defined(__SSE2__)
   if constexpr (std::same_as<Lanes, lane::batch<T>>) return stream_register(to, lanes);
 #ifdef __AVX2__
-  if constexpr (lane::is_half_with_lanes<T>) return stream_register(to, lane::to_halves<T>(lanes));
+  if constexpr (lane::is_half_with_lanes<T> && std::same_as<Lanes, lane::batch<float>>)
+    return stream_register(to, lane::to_halves<T>(lanes));
 #endif
 #endif
   lane::store(to, lanes);

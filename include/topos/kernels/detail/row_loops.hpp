@@ -282,7 +282,7 @@ inline constexpr bool has_level_rows<operation_row_of<Indices, Op, Rows...>> =
 // longer from memory.
 inline constexpr index_t most_levelled = 256;
 
-// Columns of a row of which nothing lies apart, where it is said to be level there.
+// Columns [first, last) of a row, of which nothing lies apart where they are level.
 template <class T, class Row, class Past>
 void assign_part(T* out, const Row& row, index_t first, index_t last, bool level,
                  Past past_caches) {
