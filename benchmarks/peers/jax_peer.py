@@ -51,6 +51,9 @@ class jax_peer:
             variance = jnp.mean(jnp.square(x - mean), axis=-1, keepdims=True)
             return (x - mean) * jax.lax.rsqrt(variance + 1e-5) * weight + bias
 
+        def heat_step(u):
+            return u + 0.2 * (jnp.roll(u, 1, 0) + jnp.roll(u, -1, 0) + jnp.roll(u, 1, 1) + jnp.roll(u, -1, 1) - 4 * u)
+
         def halves(count, dtype, operands):
             return lambda: tuple(x.astype(dtype) for x in products(count)()[:operands])
 
@@ -90,6 +93,11 @@ class jax_peer:
             "view/strided/5000x8000": workload(normal(5000, 8000), lambda x: x[::2, 1::2]),
             "view/broadcast_add/2500x4000": workload(
                 lambda: (*normal(2500, 4000)(), *normal(4000)(), *normal(2500, 1)()), lambda x, row, column: x + row + column
+            ),
+            "view/heat_step/1000x1000": workload(normal(1000, 1000), heat_step),
+            "view/plus_transposed/1000x1000": workload(normal(1000, 1000), lambda x: x + x.T),
+            "view/less_column/1000x1000/u8": workload(
+                lambda: (octet(million)()[0].reshape(1000, 1000), octet(1000)()[0].reshape(1000, 1)), jnp.subtract
             ),
             "map/where/10000000": workload(products(10 * million), lambda x, y: jnp.where(x > 0, x, y)),
             "map/power/10000000": workload(positive(10 * million), lambda x: x**2.2),

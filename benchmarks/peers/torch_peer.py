@@ -33,6 +33,9 @@ class torch_peer:
             y = x**2 - 0.5
             return y**3 - 0.2
 
+        def heat_step(u):
+            return u + 0.2 * (torch.roll(u, 1, 0) + torch.roll(u, -1, 0) + torch.roll(u, 1, 1) + torch.roll(u, -1, 1) - 4 * u)
+
         def halves(count, dtype, operands):
             return lambda: tuple(x.to(dtype) for x in products(count)()[:operands])
 
@@ -73,6 +76,11 @@ class torch_peer:
             "view/strided/5000x8000": workload(normal(5000, 8000), lambda x: x[::2, 1::2].contiguous()),
             "view/broadcast_add/2500x4000": workload(
                 lambda: (*normal(2500, 4000)(), *normal(4000)(), *normal(2500, 1)()), lambda x, row, column: x + row + column
+            ),
+            "view/heat_step/1000x1000": workload(normal(1000, 1000), heat_step),
+            "view/plus_transposed/1000x1000": workload(normal(1000, 1000), lambda x: x + x.T),
+            "view/less_column/1000x1000/u8": workload(
+                lambda: (octet(million)()[0].reshape(1000, 1000), octet(1000)()[0].reshape(1000, 1)), torch.sub
             ),
             "map/where/10000000": workload(products(10 * million), lambda x, y: torch.where(x > 0, x, y)),
             "map/power/10000000": workload(lambda: (torch.rand(10 * million) * 100,), lambda x: x**2.2),

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Views that are made into tensors: 10 M elements each.
+/// Views that are made into tensors, 10 M elements each, or computed with, 1 M each.
 
 #include <benchmark/benchmark.h>
 
+#include <cstdint>
 #include <topos/topos.hpp>
 
 #include "../array.hpp"
@@ -39,10 +40,39 @@ void broadcast_add(benchmark::State& state) {
   bench::moves(state, 2 * rows * columns);
 }
 
+constexpr index_t side = 1000;
+
+// Of the heat equation, whose neighbours are those round the ends, too.
+void heat_step(benchmark::State& state) {
+  const auto u = bench::varied<2>({side, side});
+  bench::until_ready(state, [&] {
+    return tensor<float, 2>(
+        u + 0.2f * (roll(u, 1, 0) + roll(u, -1, 0) + roll(u, 1, 1) + roll(u, -1, 1) - 4.0f * u));
+  });
+  bench::moves(state, 2 * side * side);
+}
+
+void plus_transposed(benchmark::State& state) {
+  const auto x = bench::varied<2>({side, side});
+  bench::until_ready(state, [&] { return tensor<float, 2>(x + transpose(x)); });
+  bench::moves(state, 2 * side * side);
+}
+
+void bytes_less_column(benchmark::State& state) {
+  using byte = std::uint8_t;
+  const auto x = bench::varied_as<byte>(side * side, 0.0f, 255.0f).reshape({side, side});
+  const auto column = bench::varied_as<byte>(side, 0.0f, 255.0f).reshape({side, 1});
+  bench::until_ready(state, [&] { return tensor<byte, 2>(x - column); });
+  bench::moves<byte>(state, 2 * side * side);
+}
+
 const bench::on_each_device registered[]{
     {"view/transpose", "2500x4000", transposed},
     {"view/strided", "5000x8000", strided},
     {"view/broadcast_add", "2500x4000", broadcast_add},
+    {"view/heat_step", "1000x1000", heat_step},
+    {"view/plus_transposed", "1000x1000", plus_transposed},
+    {"view/less_column", "1000x1000", bytes_less_column, bench::timing::real, "topos", "u8"},
 };
 
 }  // namespace view_benchmark
