@@ -137,6 +137,8 @@ void expect_reduced_as_of_copies() {
     };
     expect_alike([&](const auto& c, const auto& a, const auto& b) { return max(a - c + b, 1); });
     expect_alike([&](const auto&, const auto& a, const auto&) { return max(a, 1); });
+    expect_alike([&](const auto& c, const auto& a, const auto& b) { return sum(a - c + b, 1); });
+    expect_alike([&](const auto& c, const auto&, const auto&) { return sum(x - c, 0); });
     expect_alike([&](const auto& c, const auto& a, const auto& b) { return min(a - c - b, 0); });
     expect_alike([&](const auto& c, const auto& a, const auto& b) {
       return topos::astype<std::int32_t>(any(a - c == b, 1));
@@ -147,7 +149,10 @@ void expect_reduced_as_of_copies() {
 
 TEST(levelled_rows, of_short_integers) {
   expect_reduced_as_of_copies<std::uint8_t>();
-  if constexpr (!support::few_types) expect_reduced_as_of_copies<std::int16_t>();
+  if constexpr (!support::few_types) {
+    expect_reduced_as_of_copies<std::int16_t>();
+    expect_reduced_as_of_copies<std::int32_t>();  // whose sums are of 64 bits
+  }
 }
 
 // Tiles of which some array has the rows as columns are put together as one row each.

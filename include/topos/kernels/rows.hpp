@@ -214,7 +214,8 @@ template <class Op, class Row>
                                                           index_t first, index_t last) {
   using T = typename Row::value_type;
   constexpr index_t most = straight<Op, Row>;
-  if constexpr (reduces_lanes<Op, memory_row<T>>() != reduces_lanes<Op, Row>()) {
+  constexpr bool in_order = !std::is_integral_v<T>;  // the order of integers is free
+  if constexpr (in_order && reduces_lanes<Op, memory_row<T>>() != reduces_lanes<Op, Row>()) {
     return reduce_rest(op, settled(Row(row)), first, last);
   } else if (last - first > most) {
     const index_t middle = middle_of(first, last, most);

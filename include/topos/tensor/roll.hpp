@@ -19,8 +19,7 @@ namespace detail {
   return (places % turn + turn) % turn;
 }
 
-/// Elements of memory, of whose places along an axis `extent` are one after another there, `stride`
-/// apart.
+/// A leaf moved along an axis of `extent` places, which lie `stride` apart in its memory.
 template <class T, std::size_t Rank>
 [[nodiscard]] auto rolled(const tensor_node<T, Rank>& leaf, layout<Rank> places, index_t moved,
                           index_t extent, index_t stride) {

@@ -65,6 +65,12 @@ template <class To, class Row>
 inline constexpr bool converts_lanes<converted_row<To, Row>> =
     Row::width > 1 && (!compiles_to_lanes<Row> || lane::narrows<typename Row::value_type, To>);
 
+// Whether a row is a conversion of numbers that have lanes.
+template <class Row>
+inline constexpr bool converts_from_lanes = false;
+template <class To, class Row>
+inline constexpr bool converts_from_lanes<converted_row<To, Row>> = (Row::width > 1);
+
 // Whether a row converts lanes of another type, or truths of lanes, to integers, which takes longer
 // than to write those down first. (Sums of truths that are dense need neither.)
 template <class Row>
@@ -287,10 +293,14 @@ template <class T, class Row, class Past>
 void assign_part(T* out, const Row& row, index_t first, index_t last, bool level,
                  Past past_caches) {
   if (level) {
+    constexpr bool one_by_one =
+        Row::width == 0 && !converts_lanes<Row> && has_level_rows<levelled_t<Row>>;
     // Compilers make no lanes of a level row.
-    if constexpr (Row::width == 0 && !converts_lanes<Row> && has_level_rows<levelled_t<Row>>)
+    if constexpr (one_by_one && !converts_from_lanes<Row>)
       return assign_dense(out, row, first, last);
     level_block<Row> block(std::min<index_t>(last - first, 64));
+    if constexpr (one_by_one && converts_from_lanes<Row>)
+      return assign_converted(out, looped(row, first, block), first, last);
     // Of a short row it would take as long to level it thrice.
     if (last - first >= long_row<T>)
       return assign_dense_row(out, row, first, last, past_caches, block);
