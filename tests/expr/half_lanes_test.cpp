@@ -36,6 +36,15 @@ std::vector<T> all_values() {
   return values;
 }
 
+// Rows of all values, and of the same from the last to the first.
+template <class T>
+struct all_pairs {
+  std::vector<T> values = all_values<T>();
+  std::vector<T> others = std::vector<T>(values.rbegin(), values.rend());
+  memory_row<T> x{{values.data()}};
+  memory_row<T> y{{others.data()}};
+};
+
 // Bits; of NaN, which may have any, always the same.
 template <class T>
 std::uint32_t bits_of(T value) {
@@ -106,10 +115,9 @@ TYPED_TEST(half_lanes, convert_every_value_to_float) {
 TYPED_TEST(half_lanes, are_rounded_after_each_operation) {
   using T = TypeParam;
   using namespace topos::detail;
-  const std::vector<T> values = all_values<T>();
-  std::vector<T> others(values.rbegin(), values.rend());
-  const memory_row<T> x{{values.data()}};
-  const memory_row<T> y{{others.data()}};
+  const all_pairs<T> all;
+  const auto& x = all.x;
+  const auto& y = all.y;
   const constant_row<T> third{T(1.0f / 3)};
   const index_t count = (1 << 16) - 5;  // and a part of a batch
   expect_the_same<T>(make_row(add_op{}, make_row(multiply_op{}, x, third), y), count);
@@ -123,10 +131,9 @@ TYPED_TEST(half_lanes, are_rounded_after_each_operation) {
 TYPED_TEST(half_lanes, need_not_be_rounded_after_operations_that_choose) {
   using T = TypeParam;
   using namespace topos::detail;
-  const std::vector<T> values = all_values<T>();
-  std::vector<T> others(values.rbegin(), values.rend());
-  const memory_row<T> x{{values.data()}};
-  const memory_row<T> y{{others.data()}};
+  const all_pairs<T> all;
+  const auto& x = all.x;
+  const auto& y = all.y;
   const constant_row<T> low{T(-1.0f / 3)}, high{T(100.5f)};
   const index_t count = (1 << 16) - 5;
   const auto of_one = [&](const auto&... op) { (expect_the_same<T>(make_row(op, x), count), ...); };
