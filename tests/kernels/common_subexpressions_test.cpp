@@ -132,12 +132,7 @@ TEST(common_subexpressions, have_the_bits_of_what_was_computed_before) {
       if (n > 0) expect_as_of_computed(tanh(x), [](const auto& h) { return sum(h * h + h); });
       if constexpr (!support::few_types) {
         expect_as_of_computed(exp(slice(x, topos::range{{}, {}, -1})) * sin(y), twice);
-        expect_as_of_computed(exp(x), [&](const auto& h) { return log(h + y) * h + log(h + y); });
-        expect_as_of_computed(((x * y + x) * (x - y) + 0.5f) * x + y * x + 0.25f, twice);
-        if (n > 0) {
-          expect_as_of_computed(tanh(x), [](const auto& h) { return argmax(h * h - h); });
-          expect_as_of_computed(tanh(x), [](const auto& h) { return softmax(h * h - h); });
-        }
+        if (n > 0) expect_as_of_computed(tanh(x), [](const auto& h) { return argmax(h * h - h); });
         expect_as_of_computed(tanh(x), [](const auto& h) { return cumsum(h * h - h); });
         expect_as_of_computed(exp(x) < 2.0f, [&](const auto& h) { return where(h, x, y) + h; });
       }
@@ -152,7 +147,6 @@ TEST(common_subexpressions, are_of_any_type) {
     expect_as_of_computed(exp(topos::astype<double>(x)), twice);
     if constexpr (!support::few_types) {
       expect_as_of_computed(exp(topos::astype<topos::f16>(x)), twice);
-      expect_as_of_computed(topos::astype<double>(exp(x)), twice);
       expect_as_of_computed(topos::astype<std::int32_t>(exp(x) * 100), twice);
       expect_as_of_computed(exp(topos::astype<Kokkos::complex<float>>(x)), twice);
       const auto whole = topos::astype<std::int64_t>(x * 1000);
@@ -258,11 +252,8 @@ TEST(common_subexpressions, are_random_numbers) {
         expect_as_of_computed(z, [&](const auto& h) { return min(h * h * h + h); });
         expect_as_of_computed(tanh(x), [&](const auto& h) { return z * h + h; });
         if constexpr (!support::few_types) {
-          expect_as_of_computed(u, cubed);
-          expect_as_of_computed(z, [&](const auto& h) { return max(where(h > 0, h * h, h)); });
           expect_as_of_computed(exp(z * tanh(x)),
                                 [&](const auto& h) { return h * h + tanh(x) * h; });
-          expect_as_of_computed(exp(u * tanh(x)) + u, [&](const auto& h) { return h * h + u * h; });
           expect_as_of_computed(u, [&](const auto& h) { return h * h * w + h * w * w; });
           expect_as_of_computed(random::randint(k, {n}, 3, 90, d), cubed);
         }
