@@ -71,6 +71,10 @@ struct row_types {
   template <class Row>
   static constexpr bool has = (std::is_same_v<Row, Rows> || ...);
 };
+template <class... A, class... B>
+constexpr row_types<A..., B...> operator|(row_types<A...> /*a*/, row_types<B...> /*b*/) {
+  return {};
+}
 
 /// The rows that an operation is on.
 template <class Row>
@@ -129,6 +133,28 @@ constexpr auto operator-(met_rows<Met, row_types<Again...>> all, std::type_ident
 template <class... Rows>
 using met_in = decltype((met_rows<row_types<>, row_types<>>{} + ... + std::type_identity<Rows>{}));
 
+// What an element of arithmetic takes besides parts that are looked for themselves.
+template <class Again, class Row>
+inline constexpr int weight_beside = weight<Row>;
+template <class Again, class Indices, class Op, class... Rows>
+inline constexpr int weight_beside<Again, operation_row_of<Indices, Op, Rows...>> =
+    weight<operation_row_of<Indices, Op, Rows...>> -
+    ((is_function<Rows>           ? 0
+      : Again::template has<Rows> ? weight<Rows>
+                                  : weight<Rows> - weight_beside<Again, Rows>)+...);
+
+// Leaves out what little would be computed of parts that are written down: squares of a sum are two
+// products, where that sum is found again.
+template <class... Again>
+constexpr auto without_light(row_types<Again...> all) {
+  return (row_types<>{} | ... | [] {
+    if constexpr (weight_beside<decltype(all), Again> >= least_weight)
+      return row_types<Again>{};
+    else
+      return row_types<>{};
+  }());
+}
+
 // Adds the types of what costs less by two, which it would not do beside what is written down.
 template <class... Common, class Row>
 constexpr auto operator+(row_types<Common...> all, std::type_identity<Row> /*row*/) {
@@ -154,7 +180,8 @@ struct kept_types<row_types<>, Rows...> {
 
 /// Types of which several parts of some rows are, and of what is to be written down with them.
 template <class... Rows>
-using common_types = typename kept_types<typename met_in<Rows...>::again, Rows...>::type;
+using common_types =
+    typename kept_types<decltype(without_light(typename met_in<Rows...>::again{})), Rows...>::type;
 
 /// How often a type of rows occurs in another.
 template <class Part, class Row>
