@@ -41,6 +41,7 @@ concept counting = requires {
 template <class Elements, std::size_t Rank>
 struct strided_rows {
   static constexpr std::size_t most = Rank > 1 ? Rank - 1 : 1;
+  static constexpr bool several_axes = most > 1;
   Elements elements;
   index_t base;
   index_t step;
@@ -85,8 +86,13 @@ struct strided_rows {
       return counted(block);
     } else {
       if constexpr (strided_row<Elements>::is_quick) {
-        if (!lies_flat(block.columns))
-          return strided_row<Elements>{Elements::of(copied(block)), 0, 1};
+        if (!lies_flat(block.columns)) {
+          auto* const to = block.template take<typename Elements::in_memory>();
+          if (!lies_flat(block)) {
+            copy_block(to, block);
+            return strided_row<Elements>{Elements::of(to), 0, 1};
+          }
+        }
       }
       return strided_row<Elements>{elements, start(block.first) + block.column, 1};
     }
@@ -119,6 +125,22 @@ struct strided_rows {
     return count <= run_from(first);
   }
 
+  /// How many rows, from one on, lie equally far apart; and the row that is n below one of them.
+  [[nodiscard]] index_t run_from(index_t r) const {
+    if constexpr (most > 1) {
+      if (leading > 1) {
+        const divisor& extent = extents[leading - 1];
+        return extent - (r - extent.quotient(r) * extent);
+      }
+    }
+    return no_end;
+  }
+  template <class Row>
+  [[nodiscard, gnu::always_inline]] Row below(Row row, index_t n) const {
+    row.base += n * strides[leading > 1 ? leading - 1 : 0];
+    return row;
+  }
+
   /// The rows without their first columns.
   [[nodiscard]] strided_rows from_column(index_t column) const {
     strided_rows rest = *this;
@@ -129,23 +151,20 @@ struct strided_rows {
   friend bool operator==(const strided_rows&, const strided_rows&) = default;
 
  private:
-  // How many rows from one on lie equally far apart.
-  [[nodiscard]] index_t run_from(index_t r) const {
-    if constexpr (most > 1) {
-      if (leading > 1) return extents[leading - 1] - r % extents[leading - 1];
-    }
-    return std::numeric_limits<index_t>::max();
-  }
-
   // Whether all rows are the same.
   [[nodiscard]] bool repeats() const {
     return std::all_of(strides, strides + leading, [](index_t s) { return s == 0; });
   }
 
+  // Whether rows of a block do.
+  [[nodiscard]] bool lies_flat(const flat_block& block) const {
+    return leading > 0 && step == 1 && strides[leading - 1] == block.columns &&
+           is_one_run(block.first, block.rows);
+  }
+
   // In the memory of the block, which may have them from before.
-  [[nodiscard]] auto copied(flat_block& block) const {
-    using T = typename Elements::in_memory;
-    auto* const to = block.take<T>();
+  template <class T>
+  void copy_block(T* to, const flat_block& block) const {
     if (!repeats()) {
       from_column(block.column)
           .copy(to, {block.columns, 1}, block.first, block.rows, block.columns);
@@ -155,7 +174,6 @@ struct strided_rows {
                  reinterpret_cast<const word*>(elements.address()) + base + block.column * step,
                  step, block.rows, block.columns);
     }
-    return static_cast<const T*>(to);
   }
 
   // Put into the memory of the block, which may have them from before.
@@ -211,6 +229,8 @@ struct scalar_rows {
   Elements elements;
   index_t at;
   KOKKOS_FUNCTION scalar_row<Elements> row(index_t /*r*/) const { return {elements, at}; }
+  [[nodiscard]] index_t run_from(index_t /*r*/) const { return no_end; }
+  [[nodiscard]] auto below(const scalar_row<Elements>& row, index_t /*n*/) const { return row; }
   [[nodiscard]] flat_need need_flat(index_t /*columns*/) const { return {}; }
   [[nodiscard]] scalar_row<Elements> flat(flat_block& /*block*/) const { return {elements, at}; }
 
@@ -324,6 +344,8 @@ template <class T>
 struct constant_rows {
   T value;
   KOKKOS_FUNCTION constant_row<T> row(index_t /*r*/) const { return {value}; }
+  [[nodiscard]] index_t run_from(index_t /*r*/) const { return no_end; }
+  [[nodiscard]] auto below(const constant_row<T>& row, index_t /*n*/) const { return row; }
   [[nodiscard]] flat_need need_flat(index_t /*columns*/) const { return {}; }
   [[nodiscard]] constant_row<T> flat(flat_block& /*block*/) const { return {value}; }
 

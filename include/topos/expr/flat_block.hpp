@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <topos/core/config.hpp>
 #include <topos/expr/lanes.hpp>
@@ -137,10 +138,19 @@ void turn_rows(T* to, index_t pitch, const T* from, row_steps here, index_t rows
   }
 }
 
+/// One row again and again.
+template <class T>
+void repeat_row(T* to, const T* from, index_t step, index_t rows, index_t columns);
+
 /// Copies rows.
 template <class T>
 void copy_rows(T* to, row_steps there, const T* from, row_steps here, index_t rows,
                index_t columns) {
+  if (there.step == 1 && there.stride == columns && rows > 1) {
+    if (here.step == 1 && here.stride == columns)
+      return void(std::copy_n(from, rows * columns, to));
+    if (here.stride == 0) return repeat_row(to, from, here.step, rows, columns);
+  }
   if (here.stride == 1 && there.step == 1 && there.stride == columns) {
     const index_t done = columns <= 4 ? lane::interleave(to, from, here.step, columns, rows)
                                       : lane::turn_columns(to, from, here.step, rows, columns);
@@ -183,11 +193,18 @@ void copy_rows(T* to, row_steps there, const T* from, row_steps here, index_t ro
   }
 }
 
-/// One row again and again.
 template <class T>
 void repeat_row(T* to, const T* from, index_t step, index_t rows, index_t columns) {
   const index_t all = rows * columns;
   copy_rows(to, {0, 1}, from, {0, step}, 1, columns);
+  // As one number, of which compilers make lanes.
+  if (static_cast<std::size_t>(columns) * sizeof(T) == sizeof(std::uint64_t)) {
+    std::uint64_t row;
+    std::memcpy(&row, to, sizeof(row));
+    for (index_t i = 1; i < rows; ++i)
+      std::memcpy(static_cast<void*>(to + i * columns), &row, sizeof(row));
+    return;
+  }
   for (index_t done = columns; done < all; done += std::min(done, all - done))
     std::copy_n(to, std::min(done, all - done), to + done);
 }

@@ -63,9 +63,9 @@ class column_reducer {
 
   /// to[k] = column c + k of `count` rows, r, r + step, ...; of those and to[k], where more are
   /// added.
-  void run(index_t r, index_t step, index_t count, index_t c, index_t past,
-           bool more = false) const {
+  void run(index_t r, index_t step, index_t count, index_t c, index_t past, bool more = false) {
     const row_type row = rows_.row(r);
+    if constexpr (lie_in_runs<Rows>) is_run_ = step == 1 && count <= rows_.run_from(r);
     constexpr bool by_lanes = adds_column_lanes<Op, row_type, T>();
     // Four rows at a time: what is combined so far is read and written less often.
     const auto run_all = [&](const auto& how) {
@@ -100,7 +100,8 @@ class column_reducer {
   template <index_t... Steps>
   [[gnu::noinline]] void add_rows(dense_rows /*how*/, bool first, index_t c, index_t past,
                                   index_t r, index_t step) const {
-    add(to_, first, c, past, rows_.row(r + Steps * step).dense()...);
+    const row_type row = rows_.row(r);
+    add(to_, first, c, past, (Steps == 0 ? row : row_below(row, r, Steps, step)).dense()...);
   }
   template <index_t... Steps>
   [[gnu::noinline]] void add_rows(any_rows /*how*/, bool first, index_t c, index_t past, index_t r,
@@ -111,7 +112,17 @@ class column_reducer {
   [[gnu::noinline]] void add_rows(level_rows /*how*/, bool first, index_t c, index_t past,
                                   index_t r, index_t step) const {
     level_block<row_type> memory[sizeof...(Steps)];
-    add(to_, first, c, past, looped(rows_.row(r + Steps * step), c, memory[Steps])...);
+    const row_type row = rows_.row(r);
+    add(to_, first, c, past,
+        looped(Steps == 0 ? row : row_below(row, r, Steps, step), c, memory[Steps])...);
+  }
+  // The row n steps below row r.
+  [[nodiscard, gnu::always_inline]] row_type row_below(const row_type& row, index_t r, index_t n,
+                                                       index_t step) const {
+    if constexpr (lie_in_runs<Rows>) {
+      if (is_run_) return rows_.below(row, n);
+    }
+    return rows_.row(r + n * step);
   }
   // Some columns at a time.
   template <index_t... Steps>
@@ -177,6 +188,7 @@ class column_reducer {
   const Op& op_;
   const Rows& rows_;
   T* to_;
+  bool is_run_ = false;  // the rows lie equally far apart
 };
 
 }  // namespace host_rows

@@ -27,11 +27,36 @@ void turned_outputs(const Kernel& kernel, index_t first, index_t last) {
     column_reducer(kernel.op, turned, values).run(0, 1, kernel.columns, 0, block.rows);
     if constexpr (finishes_lanes<decltype(kernel.finish), T>) {
       assign(values, 1, make_row(kernel.finish, memory_row<T>{{values}}), 0, block.rows);
-      put_outputs(kernel.target, block, [&](index_t r) { return values[r]; });
+      put_outputs(kernel.target, block.first, block.rows, [&](index_t r) { return values[r]; });
     } else {
-      put_outputs(kernel.target, block, [&](index_t r) { return kernel.finish(values[r]); });
+      put_outputs(kernel.target, block.first, block.rows,
+                  [&](index_t r) { return kernel.finish(values[r]); });
     }
   });
+}
+
+// Of rows by themselves.
+template <class Kernel>
+void outputs_of_rows(const Kernel& kernel, index_t first, index_t last) {
+  using T = typename Kernel::value_type;
+  using target_type = decltype(kernel.target);
+  if constexpr (!lie_in_runs<target_type>) {
+    reduce_each(kernel.op, kernel.rows, first, last, kernel.columns,
+                [&](index_t o, T value) { kernel.write(o, value); });
+  } else {
+    while (first < last) {
+      const target_type& target = kernel.target;
+      const index_t run = kernel.target_rows == 1
+                              ? std::min(target.run_from(first), run_of_rows(kernel.rows, first))
+                              : 1;
+      const index_t past = std::min(run, last - first) + first;
+      const auto to = target.row(first * kernel.target_rows);
+      reduce_each(kernel.op, kernel.rows, first, past, kernel.columns, [&](index_t o, T value) {
+        target.elements.data[target.below(to, o - first).base] = kernel.finish(value);
+      });
+      first = past;
+    }
+  }
 }
 
 /// Outputs [first, last) of a kernel along rows.
@@ -52,8 +77,7 @@ void combine_outputs(const Kernel& kernel, index_t first, index_t last) {
     }
   }
   if (kernel.reduced == 1) {
-    reduce_each(kernel.op, kernel.rows, first, last, columns,
-                [&](index_t o, T value) { kernel.write(o, value); });
+    outputs_of_rows(kernel, first, last);
   } else {
     for (; first < last; ++first) kernel.write(first, kernel.combined(first, 0));
   }

@@ -8,14 +8,14 @@
 #include <topos/expr/operation_row.hpp>
 #include <topos/expr/operations.hpp>
 #include <topos/expr/settled_row.hpp>
+#include <topos/kernels/detail/own_row.hpp>
 #include <topos/kernels/detail/past_caches.hpp>
 #include <type_traits>
 #include <utility>
 
 namespace topos::detail::host_rows {
 
-// The loops have their rows to themselves: what is stored could change any other, which would then
-// be loaded again for each batch. They are functions of their own, so that they have all registers.
+// The loops are functions of their own, so that they have all registers.
 
 // One by one.
 template <class T, class Row>
@@ -31,12 +31,6 @@ template <class T, class Row>
   // Apart, or functions of users' own, which may throw.
   for (index_t k = 0; k < count; ++k) out[k * step] = row[first + k];
 }
-
-// Lanes copy their row themselves, part by part: who passes it by value copies more at once than it
-// was put together from, which has to wait until all that was stored before has reached the cache.
-// Rows that are not dense are looked at in memory in any case.
-template <class Row>
-using own_row = std::conditional_t<is_dense_row<Row>, const Row, const Row&>;
 
 // The conversion of a row.
 template <class To, class Row>
@@ -155,7 +149,8 @@ template <class T, class Row, class Count>
 template <class T, class Given>
 [[gnu::noinline]] void assign_narrowed(T* out, const Given& given, index_t first, index_t last) {
   using Row = settled_t<Given>;
-  own_row<Row> row = settled(given);
+  const auto& kept = settled(given);
+  own_row<Row> row = own(kept);
   index_t j = first;
   for (; j + Row::width <= last; j += Row::width, out += Row::width)
     lane::store_narrow(out, row.lanes(j, lane::all{}));
@@ -192,7 +187,8 @@ template <class T, class To, class Row>
 template <class T, class Given, class... Memory>
 void assign_dense(T* out, const Given& given, index_t first, index_t last, Memory&... memory) {
   using Row = std::decay_t<decltype(looped(given, first, memory...))>;
-  own_row<Row> row = looped(given, first, memory...);
+  const auto& kept = looped(given, first, memory...);
+  own_row<Row> row = own(kept);
   if constexpr (Row::width != 0) {
     index_t j = first;
     if constexpr (sizeof...(Memory) != 0 && Row::is_quick) {
@@ -223,7 +219,8 @@ template <class T, class Given, class... Memory>
   if (j > last || !can_stream(out + (j - first))) return first;
   assign_dense(out, given, first, j, memory...);
   using Row = std::decay_t<decltype(looped(given, first, memory...))>;
-  own_row<Row> row = looped(given, first, memory...);
+  const auto& kept = looped(given, first, memory...);
+  own_row<Row> row = own(kept);
   for (; j + Row::width <= last; j += Row::width)
     stream(out + (j - first), lanes_to_store<T>(row, j, lane::all{}));
   return j;

@@ -36,9 +36,10 @@ template <class Op, class Row>
 
 // The rows from r on that are combined some at a time; says where the others begin.
 template <class Op, class RowOf, class Use>
-index_t reduce_by_some(const Op& op, const RowOf& row_at, index_t r, index_t past, index_t columns,
-                       const Use& use) {
-  using row = decltype(row_at(r));
+[[gnu::always_inline]] inline index_t reduce_by_some(const Op& op, const RowOf& row_at, index_t r,
+                                                     index_t past, index_t columns,
+                                                     const Use& use) {
+  using row = std::decay_t<decltype(row_at(r))>;
   if constexpr (reduces_lanes<Op, row>()) {
     if (columns < std::max(short_row, row::width) || columns >= chained_row<row>) return r;
     for (; r + rows_together <= past; r += rows_together) {
@@ -52,27 +53,77 @@ index_t reduce_by_some(const Op& op, const RowOf& row_at, index_t r, index_t pas
   return r;
 }
 
-/// Calls `use(r, value)` with what each of the rows [r, past), of so many columns, is combined to.
+// The same of dense rows, which `row_at` gives by their numbers; or of what they are levelled to.
+template <class Op, class RowOf, class Use>
+[[gnu::always_inline]] inline void reduce_all(const Op& op, const RowOf& row_at, index_t r,
+                                              index_t past, index_t columns, const Use& use) {
+  r = reduce_by_some(op, row_at, r, past, columns, use);
+  for (; r < past; ++r) use(r, reduce_rest(op, row_at(r), 0, columns));
+}
+
+// A dense row that fetches nothing ahead: where there are several axes of rows, some of them are
+// loaded again and again, and are in a cache.
+template <class Row>
+[[nodiscard]] const Row& unfetched(const Row& row) {
+  return row;
+}
+template <class T>
+[[nodiscard]] auto unfetched(const dense_row<fetched_elements<T>>& row) {
+  return memory_row<T>{{row.elements.data}, row.base};
+}
+template <std::size_t... I, class Op, class... Rows>
+[[nodiscard, gnu::always_inline]] inline auto unfetched(
+    const operation_row_of<std::index_sequence<I...>, Op, Rows...>& row) {
+  using plain =
+      operation_row<Op, std::decay_t<decltype(unfetched(std::declval<const Rows&>()))>...>;
+  return plain{{unfetched(static_cast<const part<I, Rows>&>(row).value)}..., row.op};
+}
+
+// Of dense rows with several axes each is found from the first: by its number it would take as long
+// as to combine a short one.
+template <class Op, class Rows, class Row, class Use>
+[[gnu::noinline]] void reduce_run(const Op& op, const Rows& rows, Row first, index_t r,
+                                  index_t past, index_t columns, const Use& use) {
+  const index_t from = r;
+  reduce_all(
+      op, [&](index_t i) { return unfetched(rows.below(first, i - from).dense()); }, r, past,
+      columns, use);
+}
+
+/// How many rows, from one on, lie equally far apart, as far as it matters.
+template <class Rows>
+[[nodiscard]] index_t run_of_rows(const Rows& rows, index_t r) {
+  if constexpr (lie_in_runs<Rows>)
+    return rows.run_from(r);
+  else
+    return no_end;
+}
+
+/// Calls `use(r, value)` with what each of the rows [r, past) of a run, of so many columns, is
+/// combined to.
 template <class Op, class Rows, class Use>
 void reduce_each(const Op& op, const Rows& rows, index_t r, index_t past, index_t columns,
                  const Use& use) {
   if (r >= past) return;
-  const auto reduce_all = [&](const auto& row_at) {
-    r = reduce_by_some(op, row_at, r, past, columns, use);
-    for (; r < past; ++r) use(r, reduce_rest(op, row_at(r), 0, columns));
-  };
   const auto first = rows.row(r);
   using row = std::decay_t<decltype(first)>;
   const bool is_dense = first.is_dense();
   if (have_common_parts(columns, first) || !(is_dense || is_level(first))) {
     for (; r < past; ++r) use(r, reduce(op, rows.row(r), 0, columns));
   } else if (is_dense) {
-    reduce_all([&](index_t i) { return rows.row(i).dense(); });
+    if constexpr (lie_in_runs<Rows>)
+      reduce_run(op, rows, first, r, past, columns, use);
+    else
+      reduce_all(
+          op, [&](index_t i) { return rows.row(i).dense(); }, r, past, columns, use);
   } else if constexpr (may_lie_apart<row> && reduces_lanes<Op, row>()) {
     level_block<row> memory[rows_together];
-    reduce_all([&](index_t i) { return looped(rows.row(i), 0, memory[i % rows_together]); });
+    reduce_all(
+        op, [&](index_t i) { return looped(rows.row(i), 0, memory[i % rows_together]); }, r, past,
+        columns, use);
   } else {
-    reduce_all([&](index_t i) { return rows.row(i); });
+    reduce_all(
+        op, [&](index_t i) { return rows.row(i); }, r, past, columns, use);
   }
 }
 
