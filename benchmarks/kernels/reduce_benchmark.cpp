@@ -54,6 +54,13 @@ void argmax_all(benchmark::State& state) {
   bench::moves(state, count);
 }
 
+// Squares of the distances of all points of two sets, as k-means and nearest neighbours take.
+void distances(benchmark::State& state) {
+  const auto x = bench::varied<2>({2000, 64});
+  const auto y = bench::varied<2>({500, 64});
+  bench::until_ready(state, [&] { return eval(sum(topos::square(expand_dims(x, 1) - y), 2)); });
+}
+
 // Of rows shorter than what a CPU takes to find one's.
 void argmax_rows(benchmark::State& state) {
   const auto x = bench::varied<2>({500'000, 16});
@@ -117,6 +124,7 @@ const bench::on_each_device registered[]{
     {"reduce/max", "100000000", max_all},
     {"reduce/argmax", "100000000", argmax_all},
     {"reduce/argmax_rows", "500000x16", argmax_rows},
+    {"reduce/distances", "2000x500x64", distances},
     {"reduce/mean_rows", "10000x10000", mean_rows},
     {"reduce/mean_columns", "10000x10000", mean_columns},
     {"reduce/mean_channels", "100x1000x100", mean_channels},

@@ -54,6 +54,11 @@ class jax_peer:
         def heat_step(u):
             return u + 0.2 * (jnp.roll(u, 1, 0) + jnp.roll(u, -1, 0) + jnp.roll(u, 1, 1) + jnp.roll(u, -1, 1) - 4 * u)
 
+        def sobel(u):
+            x = (u[:-2, 2:] + 2 * u[1:-1, 2:] + u[2:, 2:]) - (u[:-2, :-2] + 2 * u[1:-1, :-2] + u[2:, :-2])
+            y = (u[2:, :-2] + 2 * u[2:, 1:-1] + u[2:, 2:]) - (u[:-2, :-2] + 2 * u[:-2, 1:-1] + u[:-2, 2:])
+            return jnp.sqrt(x * x + y * y)
+
         def halves(count, dtype, operands):
             return lambda: tuple(x.astype(dtype) for x in products(count)()[:operands])
 
@@ -81,6 +86,10 @@ class jax_peer:
             "reduce/max/100000000": workload(normal(100 * million), jnp.max),
             "reduce/argmax/100000000": workload(normal(100 * million), jnp.argmax),
             "reduce/argmax_rows/500000x16": workload(normal(500_000, 16), lambda x: jnp.argmax(x, axis=1)),
+            "reduce/distances/2000x500x64": workload(
+                lambda: (normal(2000, 64)()[0], normal(500, 64)()[0]),
+                lambda x, y: jnp.sum(jnp.square(x[:, None] - y), axis=2),
+            ),
             "reduce/mean_rows/10000x10000": workload(normal(*whole), lambda x: jnp.mean(x, axis=1)),
             "reduce/mean_columns/10000x10000": workload(normal(*whole), lambda x: jnp.mean(x, axis=0)),
             "reduce/mean_channels/100x1000x100": workload(normal(100, 1000, 100), lambda x: jnp.mean(x, axis=(0, 2))),
@@ -95,6 +104,7 @@ class jax_peer:
                 lambda: (*normal(2500, 4000)(), *normal(4000)(), *normal(2500, 1)()), lambda x, row, column: x + row + column
             ),
             "view/heat_step/1000x1000": workload(normal(1000, 1000), heat_step),
+            "view/sobel/1000x1000": workload(normal(1000, 1000), sobel),
             "view/plus_transposed/1000x1000": workload(normal(1000, 1000), lambda x: x + x.T),
             "view/less_column/1000x1000/u8": workload(
                 lambda: (octet(million)()[0].reshape(1000, 1000), octet(1000)()[0].reshape(1000, 1)), jnp.subtract

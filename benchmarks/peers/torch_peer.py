@@ -36,6 +36,11 @@ class torch_peer:
         def heat_step(u):
             return u + 0.2 * (torch.roll(u, 1, 0) + torch.roll(u, -1, 0) + torch.roll(u, 1, 1) + torch.roll(u, -1, 1) - 4 * u)
 
+        def sobel(u):
+            x = (u[:-2, 2:] + 2 * u[1:-1, 2:] + u[2:, 2:]) - (u[:-2, :-2] + 2 * u[1:-1, :-2] + u[2:, :-2])
+            y = (u[2:, :-2] + 2 * u[2:, 1:-1] + u[2:, 2:]) - (u[:-2, :-2] + 2 * u[:-2, 1:-1] + u[:-2, 2:])
+            return torch.sqrt(x * x + y * y)
+
         def halves(count, dtype, operands):
             return lambda: tuple(x.to(dtype) for x in products(count)()[:operands])
 
@@ -63,6 +68,10 @@ class torch_peer:
             "reduce/max/100000000": workload(normal(100 * million), torch.max),
             "reduce/argmax/100000000": workload(normal(100 * million), torch.argmax),
             "reduce/argmax_rows/500000x16": workload(normal(500_000, 16), lambda x: torch.argmax(x, 1)),
+            "reduce/distances/2000x500x64": workload(
+                lambda: (normal(2000, 64)()[0], normal(500, 64)()[0]),
+                lambda x, y: torch.sum(torch.square(x[:, None] - y), 2),
+            ),
             "reduce/mean_rows/10000x10000": workload(normal(*whole), lambda x: torch.mean(x, 1)),
             "reduce/mean_columns/10000x10000": workload(normal(*whole), lambda x: torch.mean(x, 0)),
             "reduce/mean_channels/100x1000x100": workload(normal(100, 1000, 100), lambda x: torch.mean(x, (0, 2))),
@@ -78,6 +87,7 @@ class torch_peer:
                 lambda: (*normal(2500, 4000)(), *normal(4000)(), *normal(2500, 1)()), lambda x, row, column: x + row + column
             ),
             "view/heat_step/1000x1000": workload(normal(1000, 1000), heat_step),
+            "view/sobel/1000x1000": workload(normal(1000, 1000), sobel),
             "view/plus_transposed/1000x1000": workload(normal(1000, 1000), lambda x: x + x.T),
             "view/less_column/1000x1000/u8": workload(
                 lambda: (octet(million)()[0].reshape(1000, 1000), octet(1000)()[0].reshape(1000, 1)), torch.sub

@@ -52,6 +52,20 @@ void heat_step(benchmark::State& state) {
   bench::moves(state, 2 * side * side);
 }
 
+// The magnitude of the Sobel gradient, of slices.
+void sobel(benchmark::State& state) {
+  const auto u = bench::varied<2>({side, side});
+  bench::until_ready(state, [&] {
+    const auto at = [&](index_t i, index_t j) {
+      return slice(u, range{i, i + side - 2}, range{j, j + side - 2});
+    };
+    const auto x = (at(0, 2) + 2 * at(1, 2) + at(2, 2)) - (at(0, 0) + 2 * at(1, 0) + at(2, 0));
+    const auto y = (at(2, 0) + 2 * at(2, 1) + at(2, 2)) - (at(0, 0) + 2 * at(0, 1) + at(0, 2));
+    return tensor<float, 2>(sqrt(x * x + y * y));
+  });
+  bench::moves(state, 2 * side * side);
+}
+
 void plus_transposed(benchmark::State& state) {
   const auto x = bench::varied<2>({side, side});
   bench::until_ready(state, [&] { return tensor<float, 2>(x + transpose(x)); });
@@ -71,6 +85,7 @@ const bench::on_each_device registered[]{
     {"view/strided", "5000x8000", strided},
     {"view/broadcast_add", "2500x4000", broadcast_add},
     {"view/heat_step", "1000x1000", heat_step},
+    {"view/sobel", "1000x1000", sobel},
     {"view/plus_transposed", "1000x1000", plus_transposed},
     {"view/less_column", "1000x1000", bytes_less_column, bench::timing::real, "topos", "u8"},
 };

@@ -41,7 +41,7 @@ concept counting = requires {
 template <class Elements, std::size_t Rank>
 struct strided_rows {
   static constexpr std::size_t most = Rank > 1 ? Rank - 1 : 1;
-  static constexpr bool several_axes = most > 1;
+  static constexpr bool may_have_axes = most > 1;  ///< of rows, of which some are no run then
   Elements elements;
   index_t base;
   index_t step;
@@ -116,7 +116,7 @@ struct strided_rows {
     index_t n = 0;
     for (index_t i = 0; i < count; i += n) {
       n = std::min(count - i, run_from(first + i));
-      function(i, start(first + i), n, row_steps{strides[leading - 1], step});
+      function(i, start(first + i), n, row_steps{stride_of_run(), step});
     }
   }
 
@@ -125,9 +125,9 @@ struct strided_rows {
     return count <= run_from(first);
   }
 
-  /// How many rows, from one on, lie equally far apart; and the row that is n below one of them.
+  /// How many rows, from one on, lie equally far apart: a run.
   [[nodiscard]] index_t run_from(index_t r) const {
-    if constexpr (most > 1) {
+    if constexpr (may_have_axes) {
       if (leading > 1) {
         const divisor& extent = extents[leading - 1];
         return extent - (r - extent.quotient(r) * extent);
@@ -135,9 +135,10 @@ struct strided_rows {
     }
     return no_end;
   }
+  /// The row that is n below one, in the same run.
   template <class Row>
   [[nodiscard, gnu::always_inline]] Row below(Row row, index_t n) const {
-    row.base += n * strides[leading > 1 ? leading - 1 : 0];
+    row.base += n * stride_of_run();
     return row;
   }
 
@@ -151,6 +152,8 @@ struct strided_rows {
   friend bool operator==(const strided_rows&, const strided_rows&) = default;
 
  private:
+  [[nodiscard]] index_t stride_of_run() const { return strides[leading > 1 ? leading - 1 : 0]; }
+
   // Whether all rows are the same.
   [[nodiscard]] bool repeats() const {
     return std::all_of(strides, strides + leading, [](index_t s) { return s == 0; });
@@ -158,8 +161,7 @@ struct strided_rows {
 
   // Whether rows of a block do.
   [[nodiscard]] bool lies_flat(const flat_block& block) const {
-    return leading > 0 && step == 1 && strides[leading - 1] == block.columns &&
-           is_one_run(block.first, block.rows);
+    return step == 1 && stride_of_run() == block.columns && is_one_run(block.first, block.rows);
   }
 
   // In the memory of the block, which may have them from before.

@@ -19,14 +19,14 @@ struct operation_rows_of;
 /// The rows of an operation, inside a kernel.
 template <std::size_t... I, class Op, class... Rows>
 struct operation_rows_of<std::index_sequence<I...>, Op, Rows...> : part<I, Rows>... {
-  static constexpr bool several_axes = (have_axes<Rows> || ...);
+  static constexpr bool may_have_axes = (have_axes<Rows> || ...);
   Op op;
   operation_rows_of(const Op& o, const Rows&... rows) : part<I, Rows>{rows}..., op(o) {}
   KOKKOS_FUNCTION auto row(index_t r) const {
     return operation_row<Op, row_of<Rows>...>{{part<I, Rows>::value.row(r)}..., op};
   }
   [[nodiscard]] index_t run_from(index_t r) const requires(have_runs<Rows>&&...) {
-    index_t run = no_end;  // where none is known, nor cut; else that of any
+    index_t run = no_end;  // all that are cut are cut alike: they are walked so
     ((run = run == no_end ? part<I, Rows>::value.run_from(r) : run), ...);
     return run;
   }

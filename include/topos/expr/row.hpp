@@ -323,15 +323,15 @@ struct constant_row {
 template <class Rows>
 using row_of = decltype(std::declval<const Rows&>().row(0));
 
-/// Whether it is known of rows which of them lie equally far apart; and whether those are not all,
-/// since there may be several axes of rows.
+/// Whether it is known of rows which of them lie equally far apart, a run; and whether those may
+/// not be all, since there are several axes of rows.
 template <class Rows>
 inline constexpr bool have_runs = requires(const Rows& rows) {
   rows.run_from(index_t{});
 };
 template <class Rows>
 inline constexpr bool have_axes = requires {
-  requires Rows::several_axes;
+  requires Rows::may_have_axes;
 };
 template <class Rows>
 inline constexpr bool lie_in_runs = have_runs<Rows>&& have_axes<Rows>;

@@ -143,8 +143,8 @@ inline constexpr int weight_beside<Again, operation_row_of<Indices, Op, Rows...>
       : Again::template has<Rows> ? weight<Rows>
                                   : weight<Rows> - weight_beside<Again, Rows>)+...);
 
-// Leaves out what little would be computed of parts that are written down: squares of a sum are two
-// products, where that sum is found again.
+// Leaves out what costs little beside others of them, which are written down: squares of two sums,
+// where each sum is found again, are but products.
 template <class... Again>
 constexpr auto without_light(row_types<Again...> all) {
   return (row_types<>{} | ... | [] {

@@ -39,24 +39,25 @@ void turned_outputs(const Kernel& kernel, index_t first, index_t last) {
 template <class Kernel>
 void outputs_of_rows(const Kernel& kernel, index_t first, index_t last) {
   using T = typename Kernel::value_type;
-  using target_type = decltype(kernel.target);
-  if constexpr (!lie_in_runs<target_type>) {
-    reduce_each(kernel.op, kernel.rows, first, last, kernel.columns,
-                [&](index_t o, T value) { kernel.write(o, value); });
-  } else {
-    while (first < last) {
-      const target_type& target = kernel.target;
-      const index_t run = kernel.target_rows == 1
-                              ? std::min(target.run_from(first), run_of_rows(kernel.rows, first))
-                              : 1;
-      const index_t past = std::min(run, last - first) + first;
-      const auto to = target.row(first * kernel.target_rows);
-      reduce_each(kernel.op, kernel.rows, first, past, kernel.columns, [&](index_t o, T value) {
-        target.elements.data[target.below(to, o - first).base] = kernel.finish(value);
-      });
-      first = past;
+  if constexpr (lie_in_runs<decltype(kernel.rows)> && lie_in_runs<decltype(kernel.target)>) {
+    const auto& target = kernel.target;
+    const auto row = kernel.rows.row(first);
+    if (kernel.target_rows == 1 && have_long_runs(target) && row.is_dense() &&
+        !have_common_parts(kernel.columns, row)) {
+      for (index_t past = first; first < last; first = past) {
+        past =
+            std::min({target.run_from(first), kernel.rows.run_from(first), last - first}) + first;
+        const auto to = target.row(first);
+        reduce_run(kernel.op, kernel.rows, kernel.rows.row(first), first, past, kernel.columns,
+                   [&](index_t o, T value) {
+                     target.elements.data[target.below(to, o - first).base] = kernel.finish(value);
+                   });
+      }
+      return;
     }
   }
+  reduce_each(kernel.op, kernel.rows, first, last, kernel.columns,
+              [&](index_t o, T value) { kernel.write(o, value); });
 }
 
 /// Outputs [first, last) of a kernel along rows.

@@ -53,7 +53,7 @@ template <class Op, class RowOf, class Use>
   return r;
 }
 
-// The same of dense rows, which `row_at` gives by their numbers; or of what they are levelled to.
+// The same of all rows: dense ones, or what they are levelled to.
 template <class Op, class RowOf, class Use>
 [[gnu::always_inline]] inline void reduce_all(const Op& op, const RowOf& row_at, index_t r,
                                               index_t past, index_t columns, const Use& use) {
@@ -61,8 +61,8 @@ template <class Op, class RowOf, class Use>
   for (; r < past; ++r) use(r, reduce_rest(op, row_at(r), 0, columns));
 }
 
-// A dense row that fetches nothing ahead: where there are several axes of rows, some of them are
-// loaded again and again, and are in a cache.
+// A dense row whose floats and integers are not fetched ahead: where there are several axes of
+// rows, some of them are loaded again and again, and are in a cache.
 template <class Row>
 [[nodiscard]] const Row& unfetched(const Row& row) {
   return row;
@@ -79,28 +79,7 @@ template <std::size_t... I, class Op, class... Rows>
   return plain{{unfetched(static_cast<const part<I, Rows>&>(row).value)}..., row.op};
 }
 
-// Of dense rows with several axes each is found from the first: by its number it would take as long
-// as to combine a short one.
-template <class Op, class Rows, class Row, class Use>
-[[gnu::noinline]] void reduce_run(const Op& op, const Rows& rows, Row first, index_t r,
-                                  index_t past, index_t columns, const Use& use) {
-  const index_t from = r;
-  reduce_all(
-      op, [&](index_t i) { return unfetched(rows.below(first, i - from).dense()); }, r, past,
-      columns, use);
-}
-
-/// How many rows, from one on, lie equally far apart, as far as it matters.
-template <class Rows>
-[[nodiscard]] index_t run_of_rows(const Rows& rows, index_t r) {
-  if constexpr (lie_in_runs<Rows>)
-    return rows.run_from(r);
-  else
-    return no_end;
-}
-
-/// Calls `use(r, value)` with what each of the rows [r, past) of a run, of so many columns, is
-/// combined to.
+/// Calls `use(r, value)` with what each of the rows [r, past), of so many columns, is combined to.
 template <class Op, class Rows, class Use>
 void reduce_each(const Op& op, const Rows& rows, index_t r, index_t past, index_t columns,
                  const Use& use) {
@@ -111,11 +90,8 @@ void reduce_each(const Op& op, const Rows& rows, index_t r, index_t past, index_
   if (have_common_parts(columns, first) || !(is_dense || is_level(first))) {
     for (; r < past; ++r) use(r, reduce(op, rows.row(r), 0, columns));
   } else if (is_dense) {
-    if constexpr (lie_in_runs<Rows>)
-      reduce_run(op, rows, first, r, past, columns, use);
-    else
-      reduce_all(
-          op, [&](index_t i) { return rows.row(i).dense(); }, r, past, columns, use);
+    reduce_all(
+        op, [&](index_t i) { return rows.row(i).dense(); }, r, past, columns, use);
   } else if constexpr (may_lie_apart<row> && reduces_lanes<Op, row>()) {
     level_block<row> memory[rows_together];
     reduce_all(
@@ -125,6 +101,22 @@ void reduce_each(const Op& op, const Rows& rows, index_t r, index_t past, index_
     reduce_all(
         op, [&](index_t i) { return rows.row(i); }, r, past, columns, use);
   }
+}
+
+/// The same of dense rows of a run, of which nothing is common: each is found from the first, which
+/// is row r. By its number it would take as long as to combine a short one.
+template <class Op, class Rows, class Row, class Use>
+[[gnu::noinline]] void reduce_run(const Op& op, const Rows& rows, Row first, index_t r,
+                                  index_t past, index_t columns, const Use& use) {
+  const index_t from = r;
+  const auto row_at = [&](index_t i) { return unfetched(rows.below(first, i - from).dense()); };
+  reduce_all(op, row_at, r, past, columns, use);
+}
+
+/// Whether rows lie in runs that are long enough to begin one by one.
+template <class Rows>
+[[nodiscard]] bool have_long_runs(const Rows& rows) {
+  return rows.run_from(0) >= 2 * rows_together;
 }
 
 /// Columns [c, past_c) of rows [r, past_r), combined by halves.

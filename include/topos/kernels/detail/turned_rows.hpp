@@ -64,17 +64,17 @@ struct turned_rows {
   [[nodiscard]] bool is_one_run(index_t /*first*/, index_t /*count*/) const { return true; }
 };
 
-/// Writes value(r) for each of `count` rows from one on, r of them further on, to where a kernel's
-/// target has its output.
+/// Writes value(r), for r in [0, count), to where a kernel's target has the output of row first +
+/// r.
 template <class Target, class Value>
 void put_outputs(const Target& target, index_t first, index_t count, const Value& value) {
-  target.for_each_run(first, count, [&](index_t r, index_t at, index_t count, row_steps there) {
+  target.for_each_run(first, count, [&](index_t r, index_t at, index_t n, row_steps there) {
     auto* const to = target.elements.data + at;
     if (there.stride == 1) {
       TOPOS_INDEPENDENT_STEPS
-      for (index_t k = 0; k < count; ++k) to[k] = value(r + k);
+      for (index_t k = 0; k < n; ++k) to[k] = value(r + k);
     } else {
-      for (index_t k = 0; k < count; ++k) to[k * there.stride] = value(r + k);
+      for (index_t k = 0; k < n; ++k) to[k * there.stride] = value(r + k);
     }
   });
 }
