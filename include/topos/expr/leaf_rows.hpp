@@ -119,6 +119,8 @@ struct strided_rows {
     }
     return no_end;
   }
+  /// Whether a run is one row again and again.
+  [[nodiscard]] bool repeat_in_runs() const { return stride_of_run() == 0; }
   /// The row that is n below one, in the same run.
   template <class Row>
   [[nodiscard, gnu::always_inline]] Row below(Row row, index_t n) const {
@@ -136,19 +138,24 @@ struct strided_rows {
   friend bool operator==(const strided_rows&, const strided_rows&) = default;
 
  private:
-  [[nodiscard]] index_t stride_of_run() const { return strides[leading > 1 ? leading - 1 : 0]; }
+  [[nodiscard]] index_t stride_of_run() const {
+    if constexpr (may_have_axes)
+      return strides[leading > 1 ? leading - 1 : 0];
+    else
+      return strides[0];
+  }
 
   // Whether all rows are the same.
   [[nodiscard]] bool repeats() const {
     return std::all_of(strides, strides + leading, [](index_t s) { return s == 0; });
   }
 
-  // Whether rows of a block do.
+  // Whether rows of a block lie one after another.
   [[nodiscard]] bool lies_flat(const flat_block& block) const {
     return step == 1 && stride_of_run() == block.columns && is_one_run(block.first, block.rows);
   }
 
-  // In the memory of the block, which may have them from before.
+  // Copies them into memory of the block, which may have them from before.
   template <class T>
   void copy_block(T* to, const flat_block& block) const {
     if (!repeats()) {
@@ -216,6 +223,7 @@ struct scalar_rows {
   index_t at;
   KOKKOS_FUNCTION scalar_row<Elements> row(index_t /*r*/) const { return {elements, at}; }
   [[nodiscard]] index_t run_from(index_t /*r*/) const { return no_end; }
+  [[nodiscard]] bool repeat_in_runs() const { return false; }  // it takes nothing to load
   [[nodiscard]] auto below(const scalar_row<Elements>& row, index_t /*n*/) const { return row; }
   [[nodiscard]] flat_need need_flat(index_t /*columns*/) const { return {}; }
   [[nodiscard]] scalar_row<Elements> flat(flat_block& /*block*/) const { return {elements, at}; }
@@ -229,6 +237,7 @@ struct constant_rows {
   T value;
   KOKKOS_FUNCTION constant_row<T> row(index_t /*r*/) const { return {value}; }
   [[nodiscard]] index_t run_from(index_t /*r*/) const { return no_end; }
+  [[nodiscard]] bool repeat_in_runs() const { return false; }  // it takes nothing to load
   [[nodiscard]] auto below(const constant_row<T>& row, index_t /*n*/) const { return row; }
   [[nodiscard]] flat_need need_flat(index_t /*columns*/) const { return {}; }
   [[nodiscard]] constant_row<T> flat(flat_block& /*block*/) const { return {value}; }

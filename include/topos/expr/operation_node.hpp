@@ -30,6 +30,9 @@ struct operation_rows_of<std::index_sequence<I...>, Op, Rows...> : part<I, Rows>
     ((run = run == no_end ? part<I, Rows>::value.run_from(r) : run), ...);
     return run;
   }
+  [[nodiscard]] bool repeat_in_runs() const requires(have_runs<Rows>&&...) {
+    return (part<I, Rows>::value.repeat_in_runs() || ...);
+  }
   template <class... Parts>
   [[nodiscard, gnu::always_inline]] auto below(
       const operation_row_of<std::index_sequence<I...>, Op, Parts...>& row, index_t n) const {

@@ -53,7 +53,7 @@ template <class Op, class RowOf, class Use>
   return r;
 }
 
-// The same of all rows: dense ones, or what they are levelled to.
+// The same of all rows.
 template <class Op, class RowOf, class Use>
 [[gnu::always_inline]] inline void reduce_all(const Op& op, const RowOf& row_at, index_t r,
                                               index_t past, index_t columns, const Use& use) {
@@ -61,8 +61,8 @@ template <class Op, class RowOf, class Use>
   for (; r < past; ++r) use(r, reduce_rest(op, row_at(r), 0, columns));
 }
 
-// A dense row whose floats and integers are not fetched ahead: where there are several axes of
-// rows, some of them are loaded again and again, and are in a cache.
+// A dense row whose floats and integers are not fetched ahead, which takes short rows longer: where
+// these have several axes, most are loaded again and again, and are in a cache.
 template <class Row>
 [[nodiscard]] const Row& unfetched(const Row& row) {
   return row;
@@ -103,8 +103,8 @@ void reduce_each(const Op& op, const Rows& rows, index_t r, index_t past, index_
   }
 }
 
-/// The same of dense rows of a run, of which nothing is common: each is found from the first, which
-/// is row r. By its number it would take as long as to combine a short one.
+/// The same of dense rows of a run, of which nothing is common: each is found from the first,
+/// which is row r. By its number it would take as long as to combine a short one.
 template <class Op, class Rows, class Row, class Use>
 [[gnu::noinline]] void reduce_run(const Op& op, const Rows& rows, Row first, index_t r,
                                   index_t past, index_t columns, const Use& use) {
@@ -113,10 +113,12 @@ template <class Op, class Rows, class Row, class Use>
   reduce_all(op, row_at, r, past, columns, use);
 }
 
-/// Whether rows lie in runs that are long enough to begin one by one.
+/// Whether rows are short, or some of what they are of is in a cache, and runs of them are long
+/// enough to begin one by one.
 template <class Rows>
-[[nodiscard]] bool have_long_runs(const Rows& rows) {
-  return rows.run_from(0) >= 2 * rows_together;
+[[nodiscard]] bool are_combined_by_runs(const Rows& rows, index_t columns) {
+  const bool in_cache = columns < chained_row<row_of<Rows>> || rows.repeat_in_runs();
+  return in_cache && rows.run_from(0) >= 2 * rows_together;
 }
 
 /// Columns [c, past_c) of rows [r, past_r), combined by halves.
