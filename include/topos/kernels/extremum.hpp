@@ -160,8 +160,7 @@ struct extremum_kernel : reduction_pieces {
     short_on_host.for_each_block(first, last, [this](flat_block& block) {
       const turned_extrema numbers(host_rows::turned_rows<value_type>(rows, block), columns,
                                    block.rows);
-      host_rows::put_outputs(target, block.first, block.rows,
-                             [&](index_t r) { return numbers[r]; });
+      host_rows::put_outputs(target, block, [&](index_t r) { return numbers[r]; });
     });
   }
 

@@ -288,7 +288,7 @@ void centre_outputs(const Kernel& kernel, index_t first, index_t last) {
       centre_block(kernel.op, turned, 0, columns, 0, block.rows, made, 0);
       typename Kernel::result_type results[most_short_rows];
       made.finish(results, 1, block.rows, kernel.finish);
-      put_outputs(kernel.target, block.first, block.rows, [&](index_t r) { return results[r]; });
+      put_outputs(kernel.target, block, [&](index_t r) { return results[r]; });
     });
     return;
   }

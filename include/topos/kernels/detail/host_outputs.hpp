@@ -27,10 +27,9 @@ void turned_outputs(const Kernel& kernel, index_t first, index_t last) {
     column_reducer(kernel.op, turned, values).run(0, 1, kernel.columns, 0, block.rows);
     if constexpr (finishes_lanes<decltype(kernel.finish), T>) {
       assign(values, 1, make_row(kernel.finish, memory_row<T>{{values}}), 0, block.rows);
-      put_outputs(kernel.target, block.first, block.rows, [&](index_t r) { return values[r]; });
+      put_outputs(kernel.target, block, [&](index_t r) { return values[r]; });
     } else {
-      put_outputs(kernel.target, block.first, block.rows,
-                  [&](index_t r) { return kernel.finish(values[r]); });
+      put_outputs(kernel.target, block, [&](index_t r) { return kernel.finish(values[r]); });
     }
   });
 }

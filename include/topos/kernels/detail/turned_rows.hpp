@@ -64,19 +64,19 @@ struct turned_rows {
   [[nodiscard]] bool is_one_run(index_t /*first*/, index_t /*count*/) const { return true; }
 };
 
-/// Writes value(r), for r in [0, count), to where a kernel's target has the output of row first +
-/// r.
+/// Writes value(r) for each row r of a block to where a kernel's target has its output.
 template <class Target, class Value>
-void put_outputs(const Target& target, index_t first, index_t count, const Value& value) {
-  target.for_each_run(first, count, [&](index_t r, index_t at, index_t n, row_steps there) {
-    auto* const to = target.elements.data + at;
-    if (there.stride == 1) {
-      TOPOS_INDEPENDENT_STEPS
-      for (index_t k = 0; k < n; ++k) to[k] = value(r + k);
-    } else {
-      for (index_t k = 0; k < n; ++k) to[k * there.stride] = value(r + k);
-    }
-  });
+void put_outputs(const Target& target, const flat_block& block, const Value& value) {
+  target.for_each_run(block.first, block.rows,
+                      [&](index_t r, index_t at, index_t count, row_steps there) {
+                        auto* const to = target.elements.data + at;
+                        if (there.stride == 1) {
+                          TOPOS_INDEPENDENT_STEPS
+                          for (index_t k = 0; k < count; ++k) to[k] = value(r + k);
+                        } else {
+                          for (index_t k = 0; k < count; ++k) to[k * there.stride] = value(r + k);
+                        }
+                      });
 }
 
 }  // namespace topos::detail::host_rows
