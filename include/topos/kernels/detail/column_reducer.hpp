@@ -101,7 +101,7 @@ class column_reducer {
   [[gnu::noinline]] void add_rows(dense_rows /*how*/, bool first, index_t c, index_t past,
                                   index_t r, index_t step) const {
     const row_type row = rows_.row(r);
-    add(to_, first, c, past, (Steps == 0 ? row : row_below(row, r, Steps, step)).dense()...);
+    add(to_, first, c, past, row_below(row, r, Steps, step).dense()...);
   }
   template <index_t... Steps>
   [[gnu::noinline]] void add_rows(any_rows /*how*/, bool first, index_t c, index_t past, index_t r,
@@ -113,8 +113,7 @@ class column_reducer {
                                   index_t r, index_t step) const {
     level_block<row_type> memory[sizeof...(Steps)];
     const row_type row = rows_.row(r);
-    add(to_, first, c, past,
-        looped(Steps == 0 ? row : row_below(row, r, Steps, step), c, memory[Steps])...);
+    add(to_, first, c, past, looped(row_below(row, r, Steps, step), c, memory[Steps])...);
   }
   // The row n steps below row r.
   [[nodiscard, gnu::always_inline]] row_type row_below(const row_type& row, index_t r, index_t n,
