@@ -21,6 +21,7 @@
 #include <topos/tensor/softmax.hpp>
 #include <vector>
 
+#include "../support/as_computed.hpp"
 #include "../support/counted.hpp"
 #include "../support/devices.hpp"
 #include "../support/types.hpp"
@@ -29,6 +30,7 @@ namespace common_subexpressions_test {
 
 using support::calls;
 using support::counted_square;
+using support::expect_as_computed;
 using support::on_each_real_device;
 using support::same_bits;
 using support::values_of;
@@ -38,13 +40,6 @@ using topos::tensor;
 
 tensor<float, 1> some(index_t n, const topos::device& d, int seed = 1) {
   return 0.25f + abs(support::vector_on(d, support::varied<float>(n, seed)));
-}
-
-// The elements of what `of` makes of an expression, and of the same that was computed before.
-template <class E, class Of>
-void expect_as_of_computed(const E& lazy, const Of& of) {
-  const auto computed = eval(lazy);
-  EXPECT_TRUE(same_bits(values_of(eval(of(lazy))), values_of(eval(of(computed)))));
 }
 
 TEST(common_subexpressions, are_computed_once) {
@@ -128,13 +123,13 @@ TEST(common_subexpressions, have_the_bits_of_what_was_computed_before) {
     for (const index_t n : {0, 1, 63, 64, 65, 511, 512, 513, 4097, 20000}) {
       const auto x = some(n, d), y = some(n, d, 2);
       const auto twice = [](const auto& h) { return h / (1 + h * h); };
-      expect_as_of_computed(exp(x), twice);
-      if (n > 0) expect_as_of_computed(tanh(x), [](const auto& h) { return sum(h * h + h); });
+      expect_as_computed(exp(x), twice);
+      if (n > 0) expect_as_computed(tanh(x), [](const auto& h) { return sum(h * h + h); });
       if constexpr (!support::few_types) {
-        expect_as_of_computed(exp(slice(x, topos::range{{}, {}, -1})) * sin(y), twice);
-        if (n > 0) expect_as_of_computed(tanh(x), [](const auto& h) { return argmax(h * h - h); });
-        expect_as_of_computed(tanh(x), [](const auto& h) { return cumsum(h * h - h); });
-        expect_as_of_computed(exp(x) < 2.0f, [&](const auto& h) { return where(h, x, y) + h; });
+        expect_as_computed(exp(slice(x, topos::range{{}, {}, -1})) * sin(y), twice);
+        if (n > 0) expect_as_computed(tanh(x), [](const auto& h) { return argmax(h * h - h); });
+        expect_as_computed(tanh(x), [](const auto& h) { return cumsum(h * h - h); });
+        expect_as_computed(exp(x) < 2.0f, [&](const auto& h) { return where(h, x, y) + h; });
       }
     }
   });
@@ -144,13 +139,13 @@ TEST(common_subexpressions, are_of_any_type) {
   on_each_real_device([](topos::device d) {
     const auto x = some(1000, d);
     const auto twice = [](const auto& h) { return h * h + h; };
-    expect_as_of_computed(exp(topos::astype<double>(x)), twice);
+    expect_as_computed(exp(topos::astype<double>(x)), twice);
     if constexpr (!support::few_types) {
-      expect_as_of_computed(exp(topos::astype<topos::f16>(x)), twice);
-      expect_as_of_computed(topos::astype<std::int32_t>(exp(x) * 100), twice);
-      expect_as_of_computed(exp(topos::astype<Kokkos::complex<float>>(x)), twice);
+      expect_as_computed(exp(topos::astype<topos::f16>(x)), twice);
+      expect_as_computed(topos::astype<std::int32_t>(exp(x) * 100), twice);
+      expect_as_computed(exp(topos::astype<Kokkos::complex<float>>(x)), twice);
       const auto whole = topos::astype<std::int64_t>(x * 1000);
-      expect_as_of_computed(whole % 7 * whole / 3 % 11 + whole * whole % 13 * whole, twice);
+      expect_as_computed(whole % 7 * whole / 3 % 11 + whole * whole % 13 * whole, twice);
     }
   });
 }
@@ -162,17 +157,17 @@ TEST(common_subexpressions, lie_in_any_way) {
       const tensor<float, 2> x = some(rows * columns, d).reshape({rows, columns});
       const tensor<float, 2> column = some(rows, d, 2).reshape({rows, 1});
       const auto twice = [](const auto& h) { return h * h + h; };
-      expect_as_of_computed(exp(x - column), twice);
-      expect_as_of_computed(exp(transpose(x)), twice);
+      expect_as_computed(exp(x - column), twice);
+      expect_as_computed(exp(transpose(x)), twice);
       for (const index_t axis : {0, 1}) {
-        expect_as_of_computed(exp(x - column), [&](const auto& h) { return sum(h * h + h, axis); });
+        expect_as_computed(exp(x - column), [&](const auto& h) { return sum(h * h + h, axis); });
       }
       if constexpr (!support::few_types) {
-        expect_as_of_computed(exp(slice(x, {}, {{}, {}, 2})), twice);
-        expect_as_of_computed(exp(column + topos::zeros_like(x)), twice);
+        expect_as_computed(exp(slice(x, {}, {{}, {}, 2})), twice);
+        expect_as_computed(exp(column + topos::zeros_like(x)), twice);
         for (const index_t axis : {0, 1}) {
-          expect_as_of_computed(exp(x), [&](const auto& h) { return max(h * h - 3 * h, axis); });
-          expect_as_of_computed(exp(x), [&](const auto& h) { return softmax(h * h - h, axis); });
+          expect_as_computed(exp(x), [&](const auto& h) { return max(h * h - 3 * h, axis); });
+          expect_as_computed(exp(x), [&](const auto& h) { return softmax(h * h - h, axis); });
         }
       }
 
@@ -248,14 +243,13 @@ TEST(common_subexpressions, are_random_numbers) {
         const auto w = random::uniform(k, {n}, d);
         const tensor<float, 1> x = some(n, d);
         const auto cubed = [](const auto& h) { return h * h * h + h; };
-        expect_as_of_computed(z, cubed);
-        expect_as_of_computed(z, [&](const auto& h) { return min(h * h * h + h); });
-        expect_as_of_computed(tanh(x), [&](const auto& h) { return z * h + h; });
+        expect_as_computed(z, cubed);
+        expect_as_computed(z, [&](const auto& h) { return min(h * h * h + h); });
+        expect_as_computed(tanh(x), [&](const auto& h) { return z * h + h; });
         if constexpr (!support::few_types) {
-          expect_as_of_computed(exp(z * tanh(x)),
-                                [&](const auto& h) { return h * h + tanh(x) * h; });
-          expect_as_of_computed(u, [&](const auto& h) { return h * h * w + h * w * w; });
-          expect_as_of_computed(random::randint(k, {n}, 3, 90, d), cubed);
+          expect_as_computed(exp(z * tanh(x)), [&](const auto& h) { return h * h + tanh(x) * h; });
+          expect_as_computed(u, [&](const auto& h) { return h * h * w + h * w * w; });
+          expect_as_computed(random::randint(k, {n}, 3, 90, d), cubed);
         }
         const auto [a, b] = eval(z, z * u);
         EXPECT_TRUE(same_bits(values_of(b), values_of(eval(a * u))));
