@@ -323,6 +323,12 @@ struct constant_row {
 template <class Rows>
 using row_of = decltype(std::declval<const Rows&>().row(0));
 
+/// Whether a row is of elements of a source, and no operation.
+template <class Row>
+inline constexpr bool has_elements = requires(const Row& row) {
+  row.elements;
+};
+
 /// Whether it is known of rows which of them lie equally far apart, a run; and whether those may
 /// not be all, since there are several axes of rows.
 template <class Rows>

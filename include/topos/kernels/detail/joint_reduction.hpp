@@ -18,8 +18,7 @@ namespace topos::detail {
 /// the sum that it goes into, but not where it goes into several.
 template <class Row, class V>
 [[nodiscard, gnu::always_inline]] inline V by_itself(const V& value) {
-  constexpr bool is_computed = !requires(const Row& row) { row.elements; };
-  if constexpr (is_computed && (std::floating_point<V> || floating_lanes<V>))
+  if constexpr (!has_elements<Row> && (std::floating_point<V> || floating_lanes<V>))
     return lane::rounded(value);
   else
     return value;

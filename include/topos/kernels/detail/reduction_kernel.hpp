@@ -23,13 +23,12 @@ struct reduction_kernel : reduction_pieces {
   using value_type = combined_t<Op, element_type>;
   using result_type = std::decay_t<decltype(std::declval<const Finish&>()(value_type{}))>;
   static constexpr bool is_quick = row_type::is_quick;
-  static constexpr bool is_leaf = requires(const row_type& row) { row.elements; };
   /// Whether short rows take longer to compute than to be written down, or have no lanes until they
   /// are: so, each is a part of one long row, of which no lanes are computed in vain. Their order,
   /// if that is of any importance, and the bits are the same. What is combined about a centre is
   /// read twice.
   static constexpr bool writes_down =
-      centring<Op> ? !is_leaf
+      centring<Op> ? !has_elements<row_type>
       : host_rows::reduces_lanes<Op, row_type>()
           ? !is_quick
           : host_rows::makes_integers<row_type> ||

@@ -78,10 +78,7 @@ inline constexpr bool makes_integers<converted_row<To, Row>> =
 template <class Row>
 inline constexpr bool converts_memory = false;
 template <class To, class Row>
-inline constexpr bool converts_memory<converted_row<To, Row>> =
-    Row::is_quick&& requires(const Row& row) {
-  row.elements;
-};
+inline constexpr bool converts_memory<converted_row<To, Row>> = Row::is_quick&& has_elements<Row>;
 
 /// What is written down of a row that is to be combined: the row itself,
 template <class Row, bool Converts = makes_integers<Row>>
