@@ -40,11 +40,20 @@ struct operation_rows_of<std::index_sequence<I...>, Op, Rows...> : part<I, Rows>
         {part<I, Rows>::value.below(static_cast<const part<I, Parts>&>(row).value, n)}..., op};
   }
   [[nodiscard]] flat_need need_flat(index_t columns) const {
+    if constexpr (multiplies_alike<Op>) {
+      if (op.is_square) return first_part(*this).need_flat(columns);
+    }
     return (part<I, Rows>::value.need_flat(columns) + ...);
   }
   [[nodiscard]] auto flat(flat_block& block) const {
-    return operation_row<Op, decltype(part<I, Rows>::value.flat(block))...>{
-        {part<I, Rows>::value.flat(block)}..., op};
+    using flat_row = operation_row<Op, decltype(part<I, Rows>::value.flat(block))...>;
+    if constexpr (multiplies_alike<Op>) {
+      if (op.is_square) {
+        const auto factor = first_part(*this).flat(block);
+        return flat_row{{factor}, {factor}, op};
+      }
+    }
+    return flat_row{{part<I, Rows>::value.flat(block)}..., op};
   }
 
   bool operator==(const operation_rows_of& other) const
@@ -61,6 +70,18 @@ using operation_rows = operation_rows_of<std::index_sequence_for<Rows...>, Op, R
 template <class Op, class... Rows>
 [[nodiscard]] auto make_rows(const Op& op, const Rows&... rows) {
   return operation_rows<Op, Rows...>(op, rows...);
+}
+
+/// A product of rows of one type, which may be the same: `d * d`.
+struct multiply_alike_op : multiply_op {
+  bool is_square;
+
+  friend bool operator==(const multiply_alike_op&, const multiply_alike_op&) { return true; }
+};
+template <std::equality_comparable Rows>
+  requires(!has_elements<row_of<Rows>> || !row_of<Rows>::is_quick)
+[[nodiscard]] auto make_rows(const multiply_op& op, const Rows& a, const Rows& b) {
+  return operation_rows<multiply_alike_op, Rows, Rows>({op, a == b}, a, b);
 }
 
 /// Whether elements in memory are loaded as To.

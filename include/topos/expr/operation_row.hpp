@@ -161,6 +161,22 @@ struct part {
   T value;
 };
 
+template <class T>
+[[nodiscard]] KOKKOS_FUNCTION const T& first_part(const part<0, T>& all) {
+  return all.value;
+}
+template <class T>
+[[nodiscard]] KOKKOS_FUNCTION const T& second_part(const part<1, T>& all) {
+  return all.value;
+}
+
+/// Whether an operation is a product whose factors may be the same row, and says whether they are:
+/// that row is looked at once then.
+template <class Op>
+inline constexpr bool multiplies_alike = requires(const Op& op) {
+  { op.is_square } -> std::same_as<const bool&>;
+};
+
 /// The pairs of an operation on rows.
 template <class Indices, class Result, class Op, class... Pairs>
 struct operation_pairs;
@@ -173,10 +189,16 @@ struct operation_pairs<std::index_sequence<I...>, Result, Op, Pairs...> : part<I
 
   [[nodiscard]] index_t end() const { return std::min({part<I, Pairs>::value.end()...}); }
   [[nodiscard, gnu::always_inline]] auto operator()(index_t j) const {
-    return lane::of_pairs(
-        [this](const auto&... x)
-            __attribute__((always_inline)) { return call_lanes<Result>(op, lane::all{}, x...); },
-        part<I, Pairs>::value(j)...);
+    const auto called = [this](const auto&... x) __attribute__((always_inline)) {
+      return call_lanes<Result>(op, lane::all{}, x...);
+    };
+    if constexpr (multiplies_alike<Op>) {
+      if (op.is_square) {
+        const auto factor = first_part(*this)(j);
+        return lane::of_pairs(called, factor, factor);
+      }
+    }
+    return lane::of_pairs(called, part<I, Pairs>::value(j)...);
   }
 };
 
@@ -200,6 +222,12 @@ struct operation_row_of<std::index_sequence<I...>, Op, Rows...> : part<I, Rows>.
   }
 
   KOKKOS_FUNCTION value_type operator[](index_t j) const {
+    if constexpr (multiplies_alike<Op>) {
+      if (op.is_square) {
+        const auto factor = first_part(*this)[j];
+        return call(op, factor, factor);
+      }
+    }
     return call(op, part<I, Rows>::value[j]...);
   }
   // Always inline: a call would have the loop around it store all that it keeps in registers.
@@ -215,11 +243,16 @@ struct operation_row_of<std::index_sequence<I...>, Op, Rows...> : part<I, Rows>.
     return lanes_from<lane::made_of<value_type>>(j, count);
   }
   [[nodiscard, gnu::always_inline]] auto some(index_t j) const {
-    return lane::of_some(
-        [this](const auto&... x) __attribute__((always_inline)) {
-          return call_lanes<value_type>(op, lane::all{}, x...);
-        },
-        some_lanes(part<I, Rows>::value, j)...);
+    const auto called = [this](const auto&... x) __attribute__((always_inline)) {
+      return call_lanes<value_type>(op, lane::all{}, x...);
+    };
+    if constexpr (multiplies_alike<Op>) {
+      if (op.is_square) {
+        const auto factor = some_lanes(first_part(*this), j);
+        return lane::of_some(called, factor, factor);
+      }
+    }
+    return lane::of_some(called, some_lanes(part<I, Rows>::value, j)...);
   }
   template <int N>
   [[nodiscard]] KOKKOS_FUNCTION pack<value_type, N> packed(index_t j) const {
@@ -250,6 +283,12 @@ struct operation_row_of<std::index_sequence<I...>, Op, Rows...> : part<I, Rows>.
   }
   [[nodiscard, gnu::always_inline]] auto levelled(index_t j, flat_block& block) const {
     using rows = operation_row_of<std::index_sequence<I...>, Op, levelled_t<Rows>...>;
+    if constexpr (multiplies_alike<Op>) {
+      if (op.is_square) {
+        const auto factor = detail::levelled(first_part(*this), j, block);
+        return rows{{factor}, {factor}, op};
+      }
+    }
     return rows{{detail::levelled(part<I, Rows>::value, j, block)}..., op};
   }
   [[nodiscard]] bool is_same() const { return (part<I, Rows>::value.is_same() && ...); }
@@ -275,7 +314,13 @@ struct operation_row_of<std::index_sequence<I...>, Op, Rows...> : part<I, Rows>.
  private:
   template <class Result, class Count>
   [[nodiscard, gnu::always_inline]] auto lanes_from(index_t j, Count count) const {
-    return call_lanes<Result>(op, count, part<I, Rows>::value.lanes(j, count)...);
+    if constexpr (multiplies_alike<Op>) {
+      const auto factor = first_part(*this).lanes(j, count);
+      if (op.is_square) return call_lanes<Result>(op, count, factor, factor);
+      return call_lanes<Result>(op, count, factor, second_part(*this).lanes(j, count));
+    } else {
+      return call_lanes<Result>(op, count, part<I, Rows>::value.lanes(j, count)...);
+    }
   }
   template <int N, class... Packs>
   [[nodiscard]] KOKKOS_FUNCTION pack<value_type, N> combine_packs(const Packs&... packs) const {
