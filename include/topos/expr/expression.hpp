@@ -169,7 +169,9 @@ template <expression E>
   walk_maker<E::rank> maker(e.shape(), apart);
   for (const layout<E::rank>& result : results) maker.add(result);
   e.leaves(maker);
-  return maker.make();
+  walk<E::rank> w = maker.make();
+  w.leaves -= static_cast<int>(results.size());
+  return w;
 }
 template <expression E>
 [[nodiscard]] walk<E::rank> walk_of(const E& e, std::size_t apart = 0) {

@@ -20,6 +20,7 @@ struct walk {
       last{};         ///< For each, the axis of the shape whose stride it has.
   index_t piece = 0;  ///< Columns that the kernel takes of a row before it goes on to another,
   int along = -1;     ///< which is the next one along this of the axes; -1: there is but one row.
+  int leaves = 0;     ///< Of what is walked, results not counted.
   index_t ahead = fetch_distance(true);  ///< How far ahead of what is loaded leaves are fetched.
 
   [[nodiscard]] index_t columns() const { return sizes[axes - 1]; }
@@ -48,6 +49,7 @@ class walk_maker {
 
   template <std::size_t N>
   void add(const layout<N>& l) {
+    ++leaves_;
     const layout<Rank> whole = broadcast_layout(l, extents_);
     // Axes of extent 1 are left out; the others are compared with their next neighbour.
     std::size_t next = Rank;
@@ -63,6 +65,7 @@ class walk_maker {
   [[nodiscard]] walk<Rank> make() const {
     walk<Rank> w;
     w.extents = extents_;
+    w.leaves = leaves_;
     w.axes = 0;
     bool joins = false;  // whether the next axis joins the one before
     for (std::size_t axis = 0; axis != Rank; ++axis) {
@@ -99,6 +102,7 @@ class walk_maker {
   shape<Rank> extents_;
   std::size_t apart_;
   std::array<bool, Rank> broken_{};
+  int leaves_ = 0;
 };
 
 /// Looks whether some leaf's neighbours in a walk's columns lie apart in its source.

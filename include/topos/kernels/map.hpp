@@ -282,7 +282,7 @@ class map_plan {
 
   static walk<rank> walked(const E& e, const layout<rank>& target, std::size_t apart) {
     walk<rank> w = walk_of(e, {target}, apart);
-    w.ahead = elementwise_fetch_distance(is_quick<E>());
+    w.ahead = elementwise_fetch_distance(is_quick<E>(), w.axes == 1 ? w.leaves : 1);
     return w;
   }
 
