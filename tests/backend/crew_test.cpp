@@ -24,8 +24,9 @@ static_assert(!std::is_convertible_v<int, crew>);
 
 // A job of a callable on the number of a part.
 template <class Part>
-parted_job job_of(index_t parts, const Part& part) {
-  return {parts, &part, [](const void* job, index_t p) { (*static_cast<const Part*>(job))(p); }};
+parted_job job_of(index_t parts, const Part& part, int threads = 2) {
+  return {parts, &part, [](const void* job, index_t p) { (*static_cast<const Part*>(job))(p); },
+          threads};
 }
 
 // Whether another thread helps with a job of many parts, of which there are some.
@@ -40,6 +41,42 @@ bool somebody_comes(crew& c, bool at_once) {
     c.run(job, at_once);
   }
   return came;
+}
+
+TEST(parted_job, gives_each_thread_a_share_and_then_of_others) {
+  index_t ran = -1;
+  const auto part = [&](index_t p) { ran = p; };
+  parted_job job = job_of(7, part, 3);
+  const auto next = [&](int thread) {
+    ran = -1;
+    const bool has_run = job.run_one(thread);
+    EXPECT_EQ(has_run, ran >= 0);
+    return ran;
+  };
+  EXPECT_EQ(next(0), 0);
+  EXPECT_EQ(next(1), 2);
+  EXPECT_EQ(next(2), 4);
+  EXPECT_EQ(next(0), 1);
+  EXPECT_EQ(next(3), 3);  // a fourth thread helps the first, which has none left
+  EXPECT_TRUE(job.has_more());
+  EXPECT_EQ(next(0), 5);
+  EXPECT_EQ(next(2), 6);
+  EXPECT_FALSE(job.has_more());
+  EXPECT_EQ(next(1), -1);
+}
+
+TEST(parted_job, may_have_fewer_parts_than_threads) {
+  for (const int threads : {1, 2, 16, 17, 1000}) {
+    for (const index_t parts : {0, 1, 3}) {
+      std::vector<int> times(static_cast<std::size_t>(parts));
+      const auto part = [&](index_t p) { ++times[static_cast<std::size_t>(p)]; };
+      parted_job job = job_of(parts, part, threads);
+      while (job.run_one(threads - 1)) {
+      }
+      EXPECT_FALSE(job.has_more());
+      EXPECT_EQ(times, std::vector<int>(static_cast<std::size_t>(parts), 1));
+    }
+  }
 }
 
 TEST(crew, runs_each_part_once) {

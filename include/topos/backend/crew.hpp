@@ -5,6 +5,7 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -19,30 +20,55 @@ namespace topos::backend {
 
 /// A job in numbered parts, each of which is run once, by any of the threads that take them. Parts
 /// do not throw.
+///
+/// Each of some threads has a share of neighbouring parts, with which it begins, and helps with the
+/// others' then: of one job after another on the same memory, a core finds in its own cache what it
+/// has left there.
 class parted_job {
  public:
   using run_part = void (*)(const void* job, index_t part);
 
-  parted_job(index_t parts, const void* job, run_part run) : parts_(parts), job_(job), run_(run) {}
+  /// To be run by so many threads.
+  parted_job(index_t parts, const void* job, run_part run, int threads)
+      : job_(job), run_(run), shares_(std::clamp(threads, 1, most_shares)) {
+    for (int i = 0; i < shares_; ++i) {
+      share_[i].next.store(parts * i / shares_, std::memory_order_relaxed);
+      share_[i].end = parts * (i + 1) / shares_;
+    }
+  }
 
-  /// Runs the next part; says false where none is left.
-  bool run_one() noexcept {
-    const index_t part = next_.fetch_add(1, std::memory_order_relaxed);
-    if (part >= parts_) return false;
-    run_(job_, part);
-    return true;
+  /// Runs the next part of a thread's; says false where none is left.
+  bool run_one(int thread) noexcept {
+    for (int i = 0; i < shares_; ++i) {
+      share& from = share_[(thread + i) % shares_];
+      if (!from.has_more()) continue;
+      const index_t part = from.next.fetch_add(1, std::memory_order_relaxed);
+      if (part >= from.end) continue;
+      run_(job_, part);
+      return true;
+    }
+    return false;
   }
 
   /// Whether some part is not taken yet.
   [[nodiscard]] bool has_more() const noexcept {
-    return next_.load(std::memory_order_relaxed) < parts_;
+    return std::any_of(share_, share_ + shares_, [](const share& s) { return s.has_more(); });
   }
 
  private:
-  const index_t parts_;
+  struct alignas(64) share {
+    std::atomic<index_t> next;
+    index_t end;
+    [[nodiscard]] bool has_more() const noexcept {
+      return next.load(std::memory_order_relaxed) < end;
+    }
+  };
+  static constexpr int most_shares = 16;
+
   const void* const job_;
   const run_part run_;
-  std::atomic<index_t> next_{0};
+  const int shares_;
+  share share_[most_shares];
 };
 
 /// The thread that runs jobs and those that help it: threads of the crew's own, and whoever waits
@@ -89,7 +115,7 @@ class crew {
     bool called = at_once && ready_.load(std::memory_order_relaxed) < most_;
     if (called) call_helpers();
     const auto start = clock::now();
-    while (job.run_one()) {
+    while (job.run_one(0)) {
       if (called || !job.has_more() || clock::now() - start < patience) continue;
       called = true;
       if (busy_.load(std::memory_order_relaxed) < most_) call_helpers();
@@ -104,7 +130,7 @@ class crew {
   /// instead, so that no more are awake than there are cores.
   class guest {
    public:
-    explicit guest(crew& c) : crew_(c) { ++crew_.guests_; }
+    explicit guest(crew& c) : crew_(c), thread_(++crew_.guests_) {}
     ~guest() { --crew_.guests_; }
     guest(const guest&) = delete;
     guest& operator=(const guest&) = delete;
@@ -118,7 +144,7 @@ class crew {
       bool helped = true;
       while (helped && !done()) {
         helped = false;
-        (void)spin([&] { return done() || (helped = crew_.help()); });
+        (void)spin([&] { return done() || (helped = crew_.help(thread_)); });
       }
       --crew_.ready_;
       return done();
@@ -126,6 +152,7 @@ class crew {
 
    private:
     crew& crew_;
+    const int thread_;  // in the place of that of the crew's which rests for it
   };
 
  private:
@@ -149,14 +176,14 @@ class crew {
   // About what it takes to wake a thread.
   static constexpr clock::duration patience = std::chrono::microseconds(10);
 
-  // Runs parts until none is left; says false if it found none.
-  bool help() noexcept {
+  // Runs parts until none is left, as this thread of the crew; says false if it found none.
+  bool help(int thread) noexcept {
     if (job_.load(std::memory_order_relaxed) == nullptr) return false;
     bool helped = false;
     ++busy_;
     if (parted_job* job = job_.load()) {
       const at_work here(*this);
-      while (job->run_one()) helped = true;
+      while (job->run_one(thread)) helped = true;
       job_.compare_exchange_strong(job, nullptr);  // nobody need look at it any more
     }
     --busy_;
@@ -187,13 +214,14 @@ class crew {
       // For each guest one of these rests.
       const auto rests = [&] { return guests_.load(std::memory_order_relaxed) > number; };
       bool helped = false;
-      if (!rests()) (void)spin([&] { return (helped = help()) || rests() || stop_.load(); });
+      if (!rests())
+        (void)spin([&] { return (helped = help(number + 1)) || rests() || stop_.load(); });
       if (helped) continue;
       const std::uint32_t calls = calls_.load();
       ++asleep_;
       if (job_.load() == nullptr && !stop_.load()) calls_.wait(calls);
       --asleep_;
-      (void)help();
+      (void)help(number + 1);
     }
   }
 

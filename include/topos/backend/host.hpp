@@ -289,7 +289,7 @@ class host::stream {
     const index_t chunk = std::max<index_t>(
         {1, count / (index_t{16} * crew_.size()), small_work / (2 * std::max<index_t>(1, cost))});
     const shared work{all, scratch, count, chunk};
-    parted_job job((count + chunk - 1) / chunk, &work, shared::run);
+    parted_job job((count + chunk - 1) / chunk, &work, shared::run, crew_.size());
     crew_.run(job, cost > large_work / count);
     if (work.failure) std::rethrow_exception(work.failure);
   }
