@@ -72,6 +72,38 @@ TEST(squares, compute_their_factor_once) {
   }
 }
 
+// With a member that a square has: nothing but a product is taken for one.
+struct squared_difference {
+  bool is_square;
+  float operator()(float a, float b) const { return is_square ? (a - b) * (a - b) : a - b; }
+  float operator()(float a) const { return is_square ? a * a : a; }
+};
+
+TEST(squares, are_no_functors_of_users) {
+  const tensor<float, 1> x = some<float>(100, topos::cpu(), 1);
+  const auto of_two = map(squared_difference{true}, 2 * x, 3 * x);
+  const auto of_one = map(squared_difference{true}, -x);
+  EXPECT_TRUE(
+      same_bits(values_of(eval(of_two)), values_of(eval((2 * x - 3 * x) * (2 * x - 3 * x)))));
+  EXPECT_TRUE(same_bits(values_of(eval(of_one)), values_of(eval(x * x))));
+}
+
+TEST(squares, are_of_squares_and_of_pairs_of_rows) {
+  on_each_real_device([](topos::device d) {
+    const auto x = some<float>(40 * 30, d, 1).reshape({40, 30});
+    const auto y = some<float>(7 * 30, d, 2).reshape({7, 30});
+    const auto pairs = expand_dims(x, 1) - y;
+    const auto others = y - expand_dims(x, 1) * 2.0f - y;
+    expect_products(pairs, expand_dims(eval(x + 1.0f), 1) - y);
+    expect_as_computed(pairs, [](const auto& e) { return e * e * (e * e); });
+    expect_as_computed(pairs, [](const auto& e) { return max(e * e * (e * e) - e * e, 2); });
+    expect_as_computed(others, [](const auto& e) { return min(e * e, 0); });
+    const auto [a, b, c] = eval(pairs * pairs, pairs, max(pairs * pairs, 1));
+    EXPECT_TRUE(same_bits(values_of(a), values_of(eval(b * b))));
+    EXPECT_TRUE(same_bits(values_of(c), values_of(eval(max(a, 1)))));
+  });
+}
+
 template <class T>
 class squares_of : public testing::Test {};
 using types = support::types<float, double, topos::f16, topos::bf16, std::int8_t, std::int16_t,

@@ -23,7 +23,7 @@ namespace topos::backend {
 ///
 /// Each of some threads has a share of neighbouring parts, with which it begins, and helps with the
 /// others' then: of one job after another on the same memory, a core finds in its own cache what it
-/// has left there.
+/// has left there. Of many threads some share one.
 class parted_job {
  public:
   using run_part = void (*)(const void* job, index_t part);
@@ -152,7 +152,7 @@ class crew {
 
    private:
     crew& crew_;
-    const int thread_;  // in the place of that of the crew's which rests for it
+    const int thread_;  // as a rule in the place of that of the crew's which rests for it
   };
 
  private:

@@ -47,9 +47,9 @@ namespace topos::detail {
   return quick && family != 0 ? 0 : 1024;
 }
 
-/// The same of an elementwise loop through so many arrays.
-[[nodiscard]] inline index_t elementwise_fetch_distance(bool quick, int arrays) {
-  return (quick || arrays > 1) && amd_family() != 0 ? 0 : fetch_distance(quick);
+/// The same of an elementwise loop through so many leaves from end to end, or of another one (1).
+[[nodiscard]] inline index_t elementwise_fetch_distance(bool quick, int leaves) {
+  return (quick || leaves > 1) && amd_family() != 0 ? 0 : fetch_distance(quick);
 }
 
 /// How far ahead elements are fetched of rows of which `piece` columns each are walked, and whose

@@ -73,15 +73,13 @@ template <class Op, class... Rows>
 }
 
 /// A product of rows of one type, which may be the same: `d * d`.
-struct multiply_alike_op : multiply_op {
-  bool is_square;
-
+struct multiply_alike_op : multiply_op, of_alike {
   friend bool operator==(const multiply_alike_op&, const multiply_alike_op&) { return true; }
 };
 template <std::equality_comparable Rows>
   requires(!has_elements<row_of<Rows>> || !row_of<Rows>::is_quick)
 [[nodiscard]] auto make_rows(const multiply_op& op, const Rows& a, const Rows& b) {
-  return operation_rows<multiply_alike_op, Rows, Rows>({op, a == b}, a, b);
+  return operation_rows<multiply_alike_op, Rows, Rows>({op, {a == b}}, a, b);
 }
 
 /// Whether elements in memory are loaded as To.

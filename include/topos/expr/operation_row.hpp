@@ -170,12 +170,13 @@ template <class T>
   return all.value;
 }
 
-/// Whether an operation is a product whose factors may be the same row, and says whether they are:
-/// that row is looked at once then.
-template <class Op>
-inline constexpr bool multiplies_alike = requires(const Op& op) {
-  { op.is_square } -> std::same_as<const bool&>;
+/// A base of products whose factors may be the same row: it is looked at once then, by lanes and
+/// one by one.
+struct of_alike {
+  bool is_square;  ///< Whether they are.
 };
+template <class Op>
+inline constexpr bool multiplies_alike = std::is_base_of_v<of_alike, Op>;
 
 /// The pairs of an operation on rows.
 template <class Indices, class Result, class Op, class... Pairs>
