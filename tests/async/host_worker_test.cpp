@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One thread works tasks off in order; small work may run on the caller's while that is idle.
+/// Tasks are run in order, by one thread or those that wait for them; small work may run on the
+/// caller's while nothing is queued.
 
 #include <gtest/gtest.h>
 
@@ -17,12 +18,15 @@ namespace host_worker_test {
 
 using topos::detail::host_worker;
 
+using stream = topos::backend::host::stream;
+
+constexpr topos::index_t large = stream::small_work + 1;
 constexpr auto nobody = [](std::uint64_t, const auto&) {};
 
 static_assert(!std::is_copy_constructible_v<host_worker>);
 static_assert(!std::is_convertible_v<int, host_worker>);
 
-TEST(host_worker, runs_tasks_in_order_on_one_other_thread) {
+TEST(host_worker, runs_what_is_always_queued_in_order_on_one_other_thread) {
   host_worker worker(0);
   std::vector<int> order;
   std::vector<std::thread::id> threads;
@@ -109,6 +113,67 @@ TEST(host_worker, work_in_place_keeps_queued_work_waiting) {
   worker.drain();
 
   EXPECT_EQ(order, (std::vector<int>{1, 2}));
+}
+
+TEST(host_worker, who_waits_runs_what_nobody_has_begun) {
+  host_worker worker(0);
+  const std::thread::id here = std::this_thread::get_id();
+  for (const topos::index_t elements : {stream::small_work, stream::small_work + 1}) {
+    bool ran_here = false;
+    for (int i = 0; i < 100'000 && !ran_here; ++i) {
+      int times = 0;
+      const std::uint64_t ticket = worker.submit(
+          nobody,
+          [&](const auto& s) {
+            ++times;
+            ran_here = std::this_thread::get_id() == here;
+            EXPECT_EQ(host_worker::works_here(), true);
+            EXPECT_EQ(s.in_place(), ran_here && elements == stream::small_work);
+          },
+          elements);
+      worker.wait(ticket);
+      ASSERT_EQ(times, 1);
+    }
+    EXPECT_TRUE(ran_here);
+    EXPECT_FALSE(host_worker::works_here());
+  }
+}
+
+TEST(host_worker, who_waits_runs_no_more_than_that) {
+  host_worker worker(0);
+  const std::thread::id here = std::this_thread::get_id();
+  for (int i = 0; i < 1000; ++i) {
+    std::thread::id second;
+    worker.wait(worker.submit(
+        nobody, [](const auto&) {}, large));
+    const std::uint64_t first = worker.submit(
+        nobody, [](const auto&) {}, large);
+    worker.submit(
+        nobody, [&](const auto&) { second = std::this_thread::get_id(); }, large);
+    worker.wait(first);
+    while (!worker.is_done(first + 1)) std::this_thread::yield();
+    ASSERT_NE(second, here);
+  }
+}
+
+TEST(host_worker, waiting_on_itself_is_refused_where_another_thread_runs_it) {
+  host_worker worker(0);
+  for (int i = 0; i < 1000; ++i) {
+    int refused = 0;
+    std::uint64_t ticket = worker.submitted() + 1;
+    worker.submit(
+        nobody,
+        [&](const auto&) {
+          try {
+            worker.wait(ticket);
+          } catch (const topos::error&) {
+            ++refused;
+          }
+        },
+        large);
+    worker.wait(ticket);
+    ASSERT_EQ(refused, 1);
+  }
 }
 
 TEST(host_worker, end_finishes_what_is_queued) {
@@ -225,6 +290,58 @@ TEST(host_worker, follower_comes_after_its_task_and_before_the_next) {
   EXPECT_EQ(order, (std::vector<int>{1, 2, 3}));
   EXPECT_FALSE(worker.follow(1, [&] { order.push_back(4); }));
   EXPECT_EQ(order.size(), 3U);
+}
+
+TEST(host_worker, follower_comes_before_the_next_whoever_runs_that) {
+  host_worker worker(0);
+  const std::thread::id here = std::this_thread::get_id();
+  for (int i = 0; i < 1000; ++i) {
+    std::vector<int> order;
+    const std::uint64_t first = worker.submit(
+        nobody, [&](const auto&) { order.push_back(1); }, large);
+    const bool followed = worker.follow(first, [&] {
+      EXPECT_NE(std::this_thread::get_id(), here);
+      order.push_back(2);
+    });
+    worker.submit(
+        nobody, [&](const auto&) { order.push_back(3); }, large);
+    worker.drain();
+    if (!followed) order.insert(order.begin() + 1, 2);
+    ASSERT_EQ(order, (std::vector<int>{1, 2, 3}));
+  }
+}
+
+TEST(host_worker, follower_of_what_another_thread_ran_last_is_run) {
+  host_worker worker(0);
+  int followed = 0;
+  int expected = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const std::uint64_t ticket = worker.submit(
+        nobody, [](const auto&) {}, large);
+    if (worker.follow(ticket, [&] { ++followed; })) ++expected;
+    worker.wait(ticket);
+  }
+  worker.drain_followers();
+  EXPECT_EQ(followed, expected);
+}
+
+TEST(host_worker, is_waited_for_by_many_threads) {
+  host_worker worker(0);
+  int ran = 0;  // one at a time, whoever it is
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 500; ++i) {
+        const std::uint64_t ticket = worker.submit(
+            nobody, [&](const auto&) { ++ran; }, large);
+        if (i % 3 == 0) worker.follow(ticket, [] {});
+        worker.wait(ticket);
+        EXPECT_TRUE(worker.is_done(ticket));
+      }
+    });
+  }
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(ran, 2000);
 }
 
 TEST(host_worker, followers_are_run_before_its_end) {

@@ -65,17 +65,29 @@ TEST(work_queue, runs_small_work_in_place_when_idle) {
   EXPECT_TRUE(topos::detail::is_ready(out));
 }
 
-TEST(work_queue, runs_large_work_on_the_worker) {
+TEST(work_queue, runs_what_is_always_queued_on_a_thread_of_its_own) {
   work_queue& q = queue_on(topos::cpu());
   std::thread::id ran;
   const buffer out = some();
 
-  q.submit({}, {out}, topos::backend::host::stream::small_work + 1,
-           [&](const auto&) { ran = std::this_thread::get_id(); });
+  q.submit({}, {out}, always_queued, [&](const auto&) { ran = std::this_thread::get_id(); });
   topos::detail::block_until_ready(out);
 
   EXPECT_NE(ran, std::thread::id());
   EXPECT_NE(ran, std::this_thread::get_id());
+}
+
+TEST(work_queue, who_waits_for_large_work_runs_it_where_nobody_has_begun) {
+  work_queue& q = queue_on(topos::cpu());
+  const std::thread::id here = std::this_thread::get_id();
+  bool ran_here = false;
+  for (int i = 0; i < 100'000 && !ran_here; ++i) {
+    const buffer out = some();
+    q.submit({}, {out}, topos::backend::host::stream::small_work + 1,
+             [&](const auto&) { ran_here = std::this_thread::get_id() == here; });
+    topos::detail::block_until_ready(out);
+  }
+  EXPECT_TRUE(ran_here);
 }
 
 TEST(work_queue, runs_in_order_whatever_the_size) {

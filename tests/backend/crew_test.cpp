@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <barrier>
 #include <latch>
@@ -29,6 +30,9 @@ parted_job job_of(index_t parts, const Part& part, int threads = 2) {
           threads};
 }
 
+// A core that is not there.
+constexpr int elsewhere = 1'000'000;
+
 // Whether another thread helps with a job of many parts, of which there are some.
 bool somebody_comes(crew& c, bool at_once) {
   const std::thread::id here = std::this_thread::get_id();
@@ -43,13 +47,24 @@ bool somebody_comes(crew& c, bool at_once) {
   return came;
 }
 
-TEST(parted_job, gives_each_thread_a_share_and_then_of_others) {
+TEST(parted_job, gives_each_thread_another_share) {
+  const auto part = [](index_t) {};
+  parted_job job = job_of(7, part, 3);
+  std::vector<int> shares{job.share_of_this_core(), job.share_of_this_core(),
+                          job.share_of_this_core()};
+  std::sort(shares.begin(), shares.end());
+  EXPECT_EQ(shares, (std::vector<int>{0, 1, 2}));
+  const int fourth = job.share_of_this_core();
+  EXPECT_TRUE(0 <= fourth && fourth < 3);
+}
+
+TEST(parted_job, gives_parts_of_a_share_and_then_of_others) {
   index_t ran = -1;
   const auto part = [&](index_t p) { ran = p; };
   parted_job job = job_of(7, part, 3);
-  const auto next = [&](int thread) {
+  const auto next = [&](int share) {
     ran = -1;
-    const bool has_run = job.run_one(thread);
+    const bool has_run = job.run_one(share);
     EXPECT_EQ(has_run, ran >= 0);
     return ran;
   };
@@ -57,7 +72,7 @@ TEST(parted_job, gives_each_thread_a_share_and_then_of_others) {
   EXPECT_EQ(next(1), 2);
   EXPECT_EQ(next(2), 4);
   EXPECT_EQ(next(0), 1);
-  EXPECT_EQ(next(3), 3);  // a fourth thread helps the first, which has none left
+  EXPECT_EQ(next(0), 3);  // of the next, since it has none left
   EXPECT_TRUE(job.has_more());
   EXPECT_EQ(next(0), 5);
   EXPECT_EQ(next(2), 6);
@@ -132,6 +147,7 @@ TEST(crew, guest_helps) {
   held = &end;
   crew c(2, [] { held->wait(); });  // its own thread cannot
   std::atomic<bool> done{false};
+  c.first_is_awake(elsewhere);
   std::thread waiter([&] {
     crew::guest g(c);
     while (!g.help_until([&] { return done.load(); })) std::this_thread::yield();
@@ -149,6 +165,7 @@ TEST(crew, guest_helps) {
 
 TEST(crew, waits_for_nobody_who_has_not_begun) {
   crew c(2);
+  c.first_is_awake(elsewhere);
   const crew::guest asleep(c);  // for whom its own thread rests
   int ran = 0;
   const auto part = [&](index_t) { ++ran; };
@@ -159,8 +176,22 @@ TEST(crew, waits_for_nobody_who_has_not_begun) {
   EXPECT_EQ(ran, 1);
 }
 
+TEST(crew, guest_on_the_core_of_the_first_thread_does_not_keep_it_busy) {
+  crew c(2);
+  std::atomic<bool> asked{false};
+  for (int i = 0; i < 1000; ++i) {  // a thread may be moved meanwhile
+    c.first_is_awake();
+    crew::guest g(c);
+    int times = 0;
+    EXPECT_FALSE(g.help_until([&] { return ++times, false; }));
+    if (times == 1) asked = true;
+  }
+  EXPECT_TRUE(asked);
+}
+
 TEST(crew, helpers_come_for_guests_that_sleep) {
   crew c(2);
+  c.first_is_awake(elsewhere);
   const crew::guest asleep(c);
   EXPECT_TRUE(somebody_comes(c, true));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// A queue of the CPU: one thread that works tasks off in order.
+/// A queue of the CPU: tasks that are run in order.
 
 #include <atomic>
 #include <chrono>
@@ -23,11 +23,13 @@
 
 namespace topos::detail {
 
-/// One thread that runs tasks in the order of their submission, and lets a caller run small work
-/// itself while nothing is queued. Tasks do not throw.
+/// Runs tasks in the order of their submission, one at a time, on a thread of its own or on one
+/// that waits for them, whichever comes first: to wake a thread takes longer than many a task. Lets
+/// a caller run small work itself while nothing is queued. Tasks do not throw.
 ///
 /// Each thread that enters OpenMP gets a team of its own, so only the thread of the worker that has
-/// all cores does; the thread of any other is that one core (`in_place`).
+/// all cores does: what is `always_queued` is run by no other. The thread of any further worker is
+/// that one core (`in_place`).
 class host_worker {
  public:
   /// What it is for: the CPU's work, or calls that may wait for that.
@@ -83,10 +85,10 @@ class host_worker {
   /// A stream that runs everything on the calling thread; threads may share it.
   [[nodiscard]] const backend::host::stream& in_place() const noexcept { return in_place_; }
 
-  /// Queues `task(stream)` and returns its ticket; calls `announce(ticket, task)` before it may
-  /// start.
+  /// Queues `task(stream)`, which touches so many elements, and returns its ticket; calls
+  /// `announce(ticket, task)`, which does not throw, before it may start.
   template <class Announce, class Task>
-  std::uint64_t submit(Announce&& announce, Task task) {
+  std::uint64_t submit(Announce&& announce, Task task, index_t elements = always_queued) {
     auto* const made = new work_of<Task>(std::move(task));
     std::unique_ptr<work> next(made);
     std::uint64_t ticket = 0;
@@ -94,9 +96,9 @@ class host_worker {
       const std::lock_guard lock(mutex_);
       if (stop_) throw_ended();
       ticket = submitted_.load(std::memory_order_relaxed) + 1;
-      pending_.push_back(std::move(next));
-      submitted_.store(ticket, std::memory_order_release);
+      pending_.push_back({ticket, std::move(next), elements});
       announce(ticket, made->function());
+      submitted_.store(ticket, std::memory_order_release);
     }
     wake_.notify_one();
     return ticket;
@@ -112,8 +114,9 @@ class host_worker {
     return completed_.load(std::memory_order_acquire) >= ticket;
   }
 
-  /// Blocks until the task of a ticket is done. Throws where that can never be: inside work, for a
-  /// task that is queued behind it.
+  /// Blocks until the task of a ticket is done; runs it, and what is queued before it, where nobody
+  /// has begun with that. Throws where it can never be done: inside work, for a task that is queued
+  /// behind it.
   void wait(std::uint64_t ticket) {
     if (is_done(ticket)) return;
     require_unforked();
@@ -123,9 +126,13 @@ class host_worker {
           "queued work on the CPU waits for work that is queued behind it: in on_ready, and after "
           "co_await of a tensor, co_await what is needed next instead of reading it");
     }
-    backend::crew::guest guest(stream_.crew());
-    if (!stream_.crew().runs_on_this_core() && guest.help_until([&] { return is_done(ticket); }))
-      return;
+    {
+      backend::crew::guest guest(stream_.crew());
+      while (take_next(ticket)) {
+        if (is_done(ticket)) return;
+      }
+      if (guest.help_until([&] { return is_done(ticket); })) return;
+    }
     std::unique_lock lock(mutex_);
     done_.wait(lock, [&] { return is_done(ticket); });
   }
@@ -165,44 +172,128 @@ class host_worker {
     return in_place_thread_.load(std::memory_order_relaxed) == std::this_thread::get_id();
   }
 
+  // What is queued.
+  struct task {
+    std::uint64_t ticket;
+    std::unique_ptr<work> what;
+    index_t elements;
+  };
+
   void work_off() {
     backend::host::unbind_thread();
     const backend::host::thread_limit own_core(stream_);
+    backend::crew& crew = stream_.crew();
     // Work often comes in turns with waiting for it. Who waited wakes within some 50 us, and is to
     // find this thread awake: waking it takes the caller 10 us.
-    spinner spin(std::chrono::microseconds(150), false);
+    spinner spin(std::chrono::microseconds(150), spinner::manner::gives_way);
     for (;;) {
-      std::unique_ptr<work> next;
+      std::unique_lock running(running_, std::defer_lock);
+      std::unique_lock lock(mutex_, std::defer_lock);
+      bool helped = false;
       {
-        // Who submits has the lock yet when the work is seen: to sleep in it would have them wake
-        // this thread.
-        std::unique_lock lock(mutex_, std::defer_lock);
-        if (!spin([&] { return !idle() && lock.try_lock(); })) lock.lock();
-        wake_.wait(lock, [&] { return stop_ || !pending_.empty(); });
-        if (pending_.empty()) return;
-        next = std::move(pending_.front());
-        pending_.pop_front();
+        const backend::crew::awake ready(crew);
+        (void)spin([&] {
+          crew.first_is_awake();
+          if (is_taken_ && crew.help()) return helped = true;
+          if ((idle() && !is_followed_) || !running.try_lock()) return false;
+          // Who submits has this yet when the work is seen: to sleep in it would have them wake
+          // this thread.
+          if (lock.try_lock()) return true;
+          running.unlock();
+          return false;
+        });
       }
-      {
-        const std::lock_guard running(running_);
-        next->run(stream_);
-        next.reset();  // what it held is given back before anyone learns that it is done
+      if (helped) continue;
+      if (!lock.owns_lock()) {
+        crew.first_is_asleep();
+        lock.lock();
+        if (!is_taken_ && pending_.empty() && !is_followed_) {
+          if (stop_) return;
+          // Who has called may begin with it before this thread is awake: more is to come then.
+          wake_.wait(lock);
+          continue;
+        }
+        // It is for this thread, but another is at something that takes long.
+        lock.unlock();
+        running.lock();
+        lock.lock();
+        crew.first_is_awake();
       }
-      std::uint64_t ticket = 0;
-      {
-        const std::lock_guard lock(mutex_);
-        ticket = completed_.fetch_add(1, std::memory_order_release) + 1;
-      }
-      done_.notify_all();
-      while (const auto follower = follower_of(ticket)) follower.mapped()();
+      const bool is_free = !is_followed_ && !pending_.empty();
+      std::unique_ptr<work> next = is_free ? take_front() : nullptr;
+      lock.unlock();
+      if (next) run(std::move(next), stream_);
+      running.unlock();  // who is told that it is done may run something in place
+      if (is_free) count_done();
+      while (const auto follower = next_follower()) follower.mapped()();
     }
   }
 
-  // One that is to run after the task of a ticket, or none. (Nodes, since moving needs no memory.)
-  [[nodiscard]] std::multimap<std::uint64_t, std::function<void()>>::node_type follower_of(
-      std::uint64_t ticket) {
+  // Runs the task that is next, on a thread that waits for that of a ticket; says false where none
+  // is left until there, or it is for the worker's own thread.
+  bool take_next(std::uint64_t ticket) {
+    const std::unique_lock running(running_, std::try_to_lock);
+    if (!running.owns_lock()) return false;
+    in_place_thread_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+    const bool before = std::exchange(working(), true);
+    is_taken_ = true;
+    const backend::host::stream* stream = nullptr;
+    std::unique_ptr<work> next;
+    {
+      const std::lock_guard lock(mutex_);
+      const bool is_free = !pending_.empty() && pending_.front().ticket <= ticket &&
+                           !is_followed_ && followers_.empty();
+      if (is_free) stream = stream_elsewhere(pending_.front().elements);
+      if (stream != nullptr) next = take_front();
+    }
+    if (next) {
+      run(std::move(next), *stream);
+      count_done();
+    }
+    is_taken_ = false;
+    working() = before;
+    in_place_thread_.store({}, std::memory_order_relaxed);
+    return stream != nullptr;
+  }
+
+  // On which another thread may run a task of so many elements, or null.
+  [[nodiscard]] const backend::host::stream* stream_elsewhere(index_t elements) const {
+    if (elements == always_queued) return nullptr;
+    return elements <= backend::host::stream::small_work ? &in_place_ : &stream_;
+  }
+
+  // The task that is next, of one at least; who calls has `mutex_` and `running_`.
+  std::unique_ptr<work> take_front() {
+    std::unique_ptr<work> next = std::move(pending_.front().what);
+    pending_.pop_front();
+    return next;
+  }
+
+  // What it held is given back before anyone learns that it is done.
+  static void run(std::unique_ptr<work> next, const backend::host::stream& stream) {
+    next->run(stream);
+  }
+
+  void count_done() {
+    {
+      const std::lock_guard lock(mutex_);
+      completed_.fetch_add(1, std::memory_order_release);
+      look_for_followers();
+    }
+    done_.notify_all();
+    if (is_followed_) wake_.notify_one();
+  }
+
+  // Who calls has `mutex_`.
+  void look_for_followers() {
+    is_followed_ = !followers_.empty() && followers_.begin()->first <= completed_;
+  }
+
+  // One that is to follow what is done, or none. (Nodes, since moving needs no memory.)
+  [[nodiscard]] std::multimap<std::uint64_t, std::function<void()>>::node_type next_follower() {
     const std::lock_guard lock(mutex_);
-    if (followers_.empty() || followers_.begin()->first > ticket) return {};
+    look_for_followers();  // now, since the one before has been run
+    if (!is_followed_) return {};
     return followers_.extract(followers_.begin());
   }
 
@@ -212,11 +303,13 @@ class host_worker {
   std::mutex running_;
   std::condition_variable wake_;
   std::condition_variable done_;
-  std::deque<std::unique_ptr<work>> pending_;
+  std::deque<task> pending_;
   std::multimap<std::uint64_t, std::function<void()>> followers_;
   std::atomic<std::uint64_t> submitted_{0};
   std::atomic<std::uint64_t> completed_{0};
   std::atomic<std::thread::id> in_place_thread_{};
+  std::atomic<bool> is_taken_ = false;     // a task, by a thread that waits for it
+  std::atomic<bool> is_followed_ = false;  // what is done, by something that has not been run
   std::atomic<bool> stop_ = false;
   std::thread thread_;
 };

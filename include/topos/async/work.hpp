@@ -10,7 +10,8 @@
 
 namespace topos::detail {
 
-/// Work that touches at least this many elements is queued even where it could run in place.
+/// Work that touches so many elements is queued even where it could run in place, and is run by the
+/// queue's own thread alone: that which shares it with the threads of OpenMP.
 inline constexpr index_t always_queued = std::numeric_limits<index_t>::max();
 
 /// A callable on a stream of any backend: one type for all, so that what queues and runs it is

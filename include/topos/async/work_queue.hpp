@@ -189,8 +189,7 @@ class work_queue {
 
   void submit_work(std::vector<buffer> reads, std::vector<buffer> writes, index_t elements,
                    work&& what, const char* operation, std::source_location where) {
-    origins origin;
-    if (operation != nullptr) origin = failure_origin{operation, where};
+    const origins origin = operation == nullptr ? origins() : failure_origin{operation, where};
     if (gpu_) {
       launch(reads, writes, std::move(what), origin);
     } else if (caller_ || in_place_scopes() > 0) {
@@ -215,10 +214,11 @@ class work_queue {
           q.writes.disown_written();
         },
         queued{std::move(what).take(), std::move(others), buffer::holds(std::move(reads)),
-               buffer::holds(std::move(writes)), origin});
+               buffer::holds(std::move(writes)), origin},
+        elements);
   }
 
-  // On the calling thread, before it goes on.
+  // On the calling thread.
   void run_here(const std::vector<buffer>& reads, const std::vector<buffer>& writes,
                 const work& what, const origins& origin) {
     // What is queued may still read what this overwrites.

@@ -26,9 +26,11 @@ class spinner {
   using duration = std::chrono::nanoseconds;
   /// Longer than who sleeps takes to wake, to answer, and to wake the other.
   static constexpr duration for_another_thread{100'000};
-  /// Spins for `longest` at most; always for so long unless it adapts.
-  explicit spinner(duration longest = duration(20'000), bool adapts = true) noexcept
-      : longest_(longest), adapts_(adapts) {}
+  /// Spins for `longest` at most, less when it adapts; or always for so long, and gives way to
+  /// other threads on its core: what is spun for may be up to one of them.
+  enum class manner { adapts, gives_way };
+  explicit spinner(duration longest = duration(20'000), manner how = manner::adapts) noexcept
+      : longest_(longest), how_(how) {}
 
   /// Whether `ready()` became true while this spun; it is not asked again then.
   template <class Ready>
@@ -48,8 +50,9 @@ class spinner {
         }
         pause_core();
       }
+      if (how_ == manner::gives_way) std::this_thread::yield();
     } while (std::chrono::steady_clock::now() < end);
-    if (adapts_) budget_ /= 2;
+    if (how_ == manner::adapts) budget_ /= 2;
     return false;
   }
 
@@ -79,7 +82,7 @@ class spinner {
   };
 
   duration longest_;
-  bool adapts_;
+  manner how_;
   duration budget_ = longest_;
   unsigned refused_ = 0;
 };

@@ -16,12 +16,15 @@ namespace topos {
 
 namespace detail {
 
-/// How many elements cost as much as a product, for the decision what runs in place.
+/// How many elements cost as much as a product, where that is little enough to run on one thread;
+/// else it has the threads of OpenMP.
 template <class T>
 [[nodiscard]] index_t cost_of(const matrix_product<T>& p) {
-  const double terms = static_cast<double>(p.m) * static_cast<double>(p.n) *
-                       static_cast<double>(p.k) * static_cast<double>(p.batch());
-  return terms < 1e15 ? static_cast<index_t>(terms) / terms_per_cost : always_queued;
+  const double elements = static_cast<double>(p.m) * static_cast<double>(p.n) *
+                          static_cast<double>(p.k) * static_cast<double>(p.batch()) /
+                          terms_per_cost;
+  return elements <= backend::host::stream::small_work ? static_cast<index_t>(elements)
+                                                       : always_queued;
 }
 
 /// Runs products by the first provider that can.
