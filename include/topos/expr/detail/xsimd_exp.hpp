@@ -231,9 +231,10 @@ template <class T, class A>
   const B size = xsimd::abs(x);
   const B most(sizeof(T) == 4 ? T(20) : T(40));  // of which it is 1
   const auto e = detail::parts_of_exp(xsimd::min(most, B(size + size)));
-  const B above = e.n.scaled(e.rest + one);
+  const B above = e.n.scaled_to_normal(e.rest + one);
   const B far = one - B(T(2)) / (above + one);
-  return xsimd::copysign(xsimd::select(size < B(T(0.625)), near, far), x);
+  // NaN is not 5/8 or more, and stays NaN near 0.
+  return xsimd::copysign(xsimd::select(size >= B(T(0.625)), far, near), x);
 }
 
 }  // namespace topos::lane
