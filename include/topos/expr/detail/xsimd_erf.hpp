@@ -40,7 +40,8 @@ xsimd::batch<double, A> erf_of_doubles(const xsimd::batch<double, A>& x) {
   const B six(6.0);
   const B size = xsimd::abs(x);
   const B held = xsimd::select(size < six, size, six);
-  const B rest = lane::exp(-(held * held)) * polynomial((held - two) / (held + two), p);
+  const auto e = parts_of_exp(-(held * held));
+  const B rest = e.n.scaled_to_normal(e.rest + one) * polynomial((held - two) / (held + two), p);
   const B tail = xsimd::select(x < B(0.0), rest - one, one - rest);
   // NaN is not 1 or more, and stays NaN in the first.
   return xsimd::select(size >= one, tail, erf_near_0(x));
