@@ -194,7 +194,7 @@ class host_worker {
         const backend::crew::awake ready(crew);
         (void)spin([&] {
           crew.first_is_awake();
-          if (is_taken_ && crew.help()) return helped = true;
+          if (is_taken_) return helped = crew.help();
           if ((idle() && !is_followed_) || !running.try_lock()) return false;
           // Who submits has this yet when the work is seen: to sleep in it would have them wake
           // this thread.

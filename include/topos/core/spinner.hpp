@@ -42,6 +42,7 @@ class spinner {
     const turn mine;
     if (!mine.taken) return false;
     const auto end = std::chrono::steady_clock::now() + (budget_ < shortest ? longest_ : budget_);
+    unsigned tries = 0;
     do {
       for (int i = 0; i < 16; ++i) {
         if (ready()) {
@@ -50,7 +51,8 @@ class spinner {
         }
         pause_core();
       }
-      if (how_ == manner::gives_way) std::this_thread::yield();
+      // To give way takes as long as many tries.
+      if (how_ == manner::gives_way && ++tries % 8 == 0) std::this_thread::yield();
     } while (std::chrono::steady_clock::now() < end);
     if (how_ == manner::adapts) budget_ /= 2;
     return false;
