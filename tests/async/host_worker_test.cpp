@@ -176,6 +176,29 @@ TEST(host_worker, waiting_on_itself_is_refused_where_another_thread_runs_it) {
   }
 }
 
+// What is taken may wait for another worker, whose task waits for what came before.
+TEST(host_worker, who_waits_takes_nothing_before_what_is_done_counts_as_done) {
+  host_worker worker(0);
+  host_worker other(0, true);
+  for (int i = 0; i < 10'000; ++i) {
+    bool refused = false;
+    const std::uint64_t first = worker.submit(nobody, [](const auto&) {});
+    const std::uint64_t second = other.submit(
+        nobody,
+        [&](const auto&) {
+          try {
+            worker.wait(first);
+          } catch (const topos::error&) {
+            refused = true;
+          }
+        },
+        large);
+    worker.wait(worker.submit(
+        nobody, [&](const auto&) { other.wait(second); }, large));
+    ASSERT_FALSE(refused);
+  }
+}
+
 TEST(host_worker, end_finishes_what_is_queued) {
   std::atomic<int> ran{0};
   {

@@ -97,8 +97,8 @@ class host_worker {
       if (stop_) throw_ended();
       ticket = submitted_.load(std::memory_order_relaxed) + 1;
       pending_.push_back({ticket, std::move(next), elements});
-      announce(ticket, made->function());
       submitted_.store(ticket, std::memory_order_release);
+      announce(ticket, made->function());
     }
     wake_.notify_one();
     return ticket;
@@ -241,8 +241,10 @@ class host_worker {
     std::unique_ptr<work> next;
     {
       const std::lock_guard lock(mutex_);
+      // Not before the task before it counts as done: it may wait for what waits for that.
       const bool is_free = !pending_.empty() && pending_.front().ticket <= ticket &&
-                           !is_followed_ && followers_.empty();
+                           pending_.front().ticket == completed_ + 1 && !is_followed_ &&
+                           followers_.empty();
       if (is_free) stream = stream_elsewhere(pending_.front().elements);
       if (stream != nullptr) next = take_front();
     }

@@ -30,7 +30,7 @@ namespace topos::detail {
 /// Work is a callable on a stream of the device's backend: `function(const auto& stream)`. What it
 /// throws, or what its inputs were poisoned with, poisons the buffers it writes, and is rethrown
 /// by whoever waits for them. Before it runs, what other queues have to do to its buffers is done:
-/// a CPU's queue waits on its own thread, a GPU's stream by an event.
+/// a CPU's queue waits on the thread that runs it, a GPU's stream by an event.
 ///
 /// Work keeps its buffers until it is done, without owning them. While a GPU has one queue, memory
 /// there is free for work to come as soon as the last work on it is launched: all is in order.

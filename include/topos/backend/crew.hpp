@@ -146,7 +146,8 @@ class crew {
   /// The first thread, that which runs jobs where no guest does, tells on which core it is awake,
   /// or that it goes to sleep.
   void first_is_awake(int core = sched_getcpu()) noexcept {
-    core_.store(core, std::memory_order_relaxed);
+    if (core_.load(std::memory_order_relaxed) != core)  // others look at that line all the time
+      core_.store(core, std::memory_order_relaxed);
   }
   void first_is_asleep() noexcept { core_.store(-1, std::memory_order_relaxed); }
 
@@ -173,7 +174,7 @@ class crew {
     explicit guest(crew& c)
         : crew_(c),
           first_(c.core_.load(std::memory_order_relaxed)),
-          has_its_core_(first_ == sched_getcpu()) {
+          has_its_core_(first_ >= 0 && first_ == sched_getcpu()) {
       if (counts()) ++crew_.guests_;
     }
     ~guest() {
