@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <topos/topos.hpp>
+#include <type_traits>
 #include <vector>
 
 #include "../support/devices.hpp"
@@ -169,6 +170,42 @@ void expect_tiles_as_of_copies(Make make) {
     EXPECT_TRUE(
         same_bits(tensor(topos::slice(wide, range{}, range{1, {}, 2})), tensor(make(x, copy))));
   }
+}
+
+// Against loops: copies would go the same way.
+template <class T>
+void expect_sums_of_loops() {
+  using sum_type = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
+  for (const index_t w : {1, 3, 64, 113, 2047, 2048, 2049, 4100, 9001}) {
+    const auto x = numbers<T>(rows, w, 1);
+    const auto column = numbers<T>(rows, 1, 3);
+    const std::vector<T> values = support::values_of(x);
+    const std::vector<T> of_rows = support::values_of(column);
+    std::vector<sum_type> sums;
+    std::vector<sum_type> products;
+    std::uint64_t all = 0;
+    for (std::size_t r = 0; r < of_rows.size(); ++r) {
+      std::uint64_t sum = 0;
+      std::uint64_t product = 1;  // which wraps around
+      for (index_t k = 0; k < w; ++k) {
+        const auto d = static_cast<T>(values[r * static_cast<std::size_t>(w) + k] - of_rows[r]);
+        sum += static_cast<std::uint64_t>(d);
+        product *= static_cast<std::uint64_t>(d);
+      }
+      sums.push_back(static_cast<sum_type>(sum));
+      products.push_back(static_cast<sum_type>(product));
+      all += sum;
+    }
+    EXPECT_EQ(support::values_of(tensor(sum(x - column, 1))), sums) << w;
+    EXPECT_EQ(support::values_of(tensor(prod(x - column, 1))), products) << w;
+    EXPECT_EQ(sum(x - column).item(), static_cast<sum_type>(all)) << w;
+  }
+}
+
+TEST(levelled_rows, sums_of_integers_that_are_widened) {
+  expect_sums_of_loops<std::int32_t>();
+  expect_sums_of_loops<std::uint16_t>();
+  expect_sums_of_loops<std::int8_t>();
 }
 
 TEST(levelled_rows, tiles) {

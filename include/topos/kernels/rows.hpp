@@ -232,6 +232,8 @@ inline auto reduce(const Op& op, const Row& row, index_t first, index_t last) {
   }
   if (row.is_dense()) return reduce_rest(op, settled(row.dense()), first, last);
   if constexpr (may_lie_apart<Row>) {
+    if constexpr (widens_integers<Row> && !reduces_lanes<Op, Row>())
+      return reduce_drawn(op, row, first, last);
     if (!is_level(row)) return reduce_written(op, row, first, last);
     if constexpr (reduces_lanes<Op, Row>()) {
       level_block<Row> block;

@@ -122,10 +122,11 @@ inline constexpr bool sums_truths<add_op, converted_row<To, Row>> =
     makes_integers<converted_row<To, Row>>&& std::is_same_v<typename Row::value_type, bool>&&
         is_dense_row<Row>;
 
-// Of integers that are made of lanes of another type: of some of those at a time.
+// Of integers that are made of lanes of another type, or of other integers: of some of those at a
+// time.
 template <class Op, class Row>
 [[gnu::noinline]] auto reduce_drawn(const Op& op, const Row& row, index_t first, index_t last) {
-  using drawn = drawn_row<Row>;
+  using drawn = drawn_row<Row, true>;
   constexpr index_t most = 2048;
   typename drawn::type::value_type values[most];
   typename Row::value_type result{};

@@ -80,6 +80,14 @@ inline constexpr bool converts_memory = false;
 template <class To, class Row>
 inline constexpr bool converts_memory<converted_row<To, Row>> = Row::is_quick&& has_elements<Row>;
 
+// Whether a row converts integers to others, which compilers make lanes of where both are dense.
+template <class Row>
+inline constexpr bool widens_integers = false;
+template <class To, class Row>
+inline constexpr bool widens_integers<converted_row<To, Row>> =
+    std::is_integral_v<To>&& std::is_integral_v<typename Row::value_type> &&
+    !std::is_same_v<typename Row::value_type, bool>;
+
 /// What is written down of a row that is to be combined: the row itself,
 template <class Row, bool Converts = makes_integers<Row>>
 struct drawn_row {

@@ -87,7 +87,9 @@ void reduce_each(const Op& op, const Rows& rows, index_t r, index_t past, index_
   const auto first = rows.row(r);
   using row = std::decay_t<decltype(first)>;
   const bool is_dense = first.is_dense();
-  if (have_common_parts(columns, first) || !(is_dense || is_level(first))) {
+  // Integers that are widened are written down where they are not dense.
+  constexpr bool widens = widens_integers<row> && !reduces_lanes<Op, row>();
+  if (have_common_parts(columns, first) || !(is_dense || (!widens && is_level(first)))) {
     for (; r < past; ++r) use(r, reduce(op, rows.row(r), 0, columns));
   } else if (is_dense) {
     reduce_all(
