@@ -118,7 +118,7 @@ TEST(host_worker, work_in_place_keeps_queued_work_waiting) {
 TEST(host_worker, who_waits_runs_what_nobody_has_begun) {
   host_worker worker(0);
   const std::thread::id here = std::this_thread::get_id();
-  for (const topos::index_t elements : {stream::small_work, stream::small_work + 1}) {
+  for (const topos::index_t elements : {stream::small_work, large}) {
     bool ran_here = false;
     for (int i = 0; i < 100'000 && !ran_here; ++i) {
       int times = 0;
@@ -127,7 +127,7 @@ TEST(host_worker, who_waits_runs_what_nobody_has_begun) {
           [&](const auto& s) {
             ++times;
             ran_here = std::this_thread::get_id() == here;
-            EXPECT_EQ(host_worker::works_here(), true);
+            EXPECT_TRUE(host_worker::works_here());
             EXPECT_EQ(s.in_place(), ran_here && elements == stream::small_work);
           },
           elements);

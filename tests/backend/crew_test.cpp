@@ -178,7 +178,7 @@ TEST(crew, waits_for_nobody_who_has_not_begun) {
 
 TEST(crew, guest_on_the_core_of_the_first_thread_does_not_keep_it_busy) {
   crew c(2);
-  std::atomic<bool> asked{false};
+  bool asked = false;
   for (int i = 0; i < 1000; ++i) {  // a thread may be moved meanwhile
     c.first_is_awake();
     crew::guest g(c);

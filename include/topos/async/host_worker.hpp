@@ -74,11 +74,8 @@ class host_worker {
     if (!idle() || runs_here()) return false;
     const std::unique_lock running(running_, std::try_to_lock);
     if (!running.owns_lock() || !idle() || stop_) return false;
-    in_place_thread_.store(std::this_thread::get_id(), std::memory_order_relaxed);
-    const bool before = std::exchange(working(), true);
+    const at_work here(*this);
     task(in_place_);
-    working() = before;
-    in_place_thread_.store({}, std::memory_order_relaxed);
     return true;
   }
 
@@ -96,7 +93,7 @@ class host_worker {
       const std::lock_guard lock(mutex_);
       if (stop_) throw_ended();
       ticket = submitted_.load(std::memory_order_relaxed) + 1;
-      pending_.push_back({ticket, std::move(next), elements});
+      pending_.push_back({std::move(next), elements});
       submitted_.store(ticket, std::memory_order_release);
       announce(ticket, made->function());
     }
@@ -128,8 +125,7 @@ class host_worker {
     }
     {
       backend::crew::guest guest(stream_.crew());
-      while (take_next(ticket)) {
-        if (is_done(ticket)) return;
+      while (!is_done(ticket) && take_next(ticket)) {
       }
       if (guest.help_until([&] { return is_done(ticket); })) return;
     }
@@ -172,9 +168,27 @@ class host_worker {
     return in_place_thread_.load(std::memory_order_relaxed) == std::this_thread::get_id();
   }
 
+  // While it lives, its thread does the CPU's work in this worker's place; who has it has
+  // `running_`.
+  class at_work {
+   public:
+    explicit at_work(host_worker& w) : worker_(w), before_(std::exchange(working(), true)) {
+      worker_.in_place_thread_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+    }
+    ~at_work() {
+      worker_.in_place_thread_.store({}, std::memory_order_relaxed);
+      working() = before_;
+    }
+    at_work(const at_work&) = delete;
+    at_work& operator=(const at_work&) = delete;
+
+   private:
+    host_worker& worker_;
+    const bool before_;
+  };
+
   // What is queued.
   struct task {
-    std::uint64_t ticket;
     std::unique_ptr<work> what;
     index_t elements;
   };
@@ -234,17 +248,15 @@ class host_worker {
   bool take_next(std::uint64_t ticket) {
     const std::unique_lock running(running_, std::try_to_lock);
     if (!running.owns_lock()) return false;
-    in_place_thread_.store(std::this_thread::get_id(), std::memory_order_relaxed);
-    const bool before = std::exchange(working(), true);
+    const at_work here(*this);
     is_taken_ = true;
     const backend::host::stream* stream = nullptr;
     std::unique_ptr<work> next;
     {
       const std::lock_guard lock(mutex_);
       // Not before the task before it counts as done: it may wait for what waits for that.
-      const bool is_free = !pending_.empty() && pending_.front().ticket <= ticket &&
-                           pending_.front().ticket == completed_ + 1 && !is_followed_ &&
-                           followers_.empty();
+      const bool has_begun = completed_ + pending_.size() != submitted_;
+      const bool is_free = completed_ < ticket && !has_begun && !is_followed_ && followers_.empty();
       if (is_free) stream = stream_elsewhere(pending_.front().elements);
       if (stream != nullptr) next = take_front();
     }
@@ -253,8 +265,6 @@ class host_worker {
       count_done();
     }
     is_taken_ = false;
-    working() = before;
-    in_place_thread_.store({}, std::memory_order_relaxed);
     return stream != nullptr;
   }
 

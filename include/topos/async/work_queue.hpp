@@ -218,7 +218,7 @@ class work_queue {
         elements);
   }
 
-  // On the calling thread.
+  // On the calling thread, before it goes on.
   void run_here(const std::vector<buffer>& reads, const std::vector<buffer>& writes,
                 const work& what, const origins& origin) {
     // What is queued may still read what this overwrites.

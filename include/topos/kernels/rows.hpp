@@ -148,6 +148,11 @@ constexpr bool reduces_lanes() {
   }
 }
 
+/// Whether integers are widened one by one as they are combined, unless they are dense: they are
+/// better written down first.
+template <class Op, class Row>
+inline constexpr bool widens_as_it_reduces = widens_integers<Row> && !reduces_lanes<Op, Row>();
+
 /// Whether two operations combine such rows in the same order.
 template <class Op, class Other, class Rows>
 constexpr bool same_order() {
@@ -232,8 +237,7 @@ inline auto reduce(const Op& op, const Row& row, index_t first, index_t last) {
   }
   if (row.is_dense()) return reduce_rest(op, settled(row.dense()), first, last);
   if constexpr (may_lie_apart<Row>) {
-    if constexpr (widens_integers<Row> && !reduces_lanes<Op, Row>())
-      return reduce_drawn(op, row, first, last);
+    if constexpr (widens_as_it_reduces<Op, Row>) return reduce_drawn(op, row, first, last);
     if (!is_level(row)) return reduce_written(op, row, first, last);
     if constexpr (reduces_lanes<Op, Row>()) {
       level_block<Row> block;
