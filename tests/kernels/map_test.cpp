@@ -5,17 +5,22 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <source_location>
 #include <span>
 #include <topos/expr/generators.hpp>
+#include <topos/expr/math.hpp>
 #include <topos/expr/reshape.hpp>
 #include <topos/expr/slice.hpp>
+#include <topos/expr/views.hpp>
 #include <topos/kernels/map.hpp>
 #include <topos/tensor/creation.hpp>
 #include <topos/tensor/reduction.hpp>
 #include <vector>
 
 #include "../support/devices.hpp"
+#include "../support/types.hpp"
 
 namespace map_test {
 
@@ -65,6 +70,37 @@ TEST(map, of_many_short_rows_is_whole) {
     std::vector<float> expected = in;
     for (std::size_t i = 0; i < in.size(); ++i) expected[i] *= column[i / 3];
     EXPECT_EQ(values_of(y), expected);
+  });
+}
+
+// Images' channels become planes: what lies side by side is of several rows then.
+template <class T>
+void expect_planes(const topos::device& d, index_t channels, index_t pixels) {
+  constexpr index_t images = 3;
+  const std::vector<T> in = support::varied<T>(images * pixels * channels);
+  const std::vector<T> least = support::varied<T>(channels, 2);
+  const tensor<T, 3> x = support::tensor_on<3>(d, {images, pixels, channels}, in);
+  const tensor<T, 3> y =
+      topos::permute(topos::maximum(x, support::vector_on(d, least)) * T(2), {0, 2, 1});
+  std::vector<T> expected;
+  for (index_t row = 0; row < images * channels; ++row) {
+    const auto c = static_cast<std::size_t>(row % channels);
+    auto at = static_cast<std::size_t>(row / channels * pixels * channels) + c;
+    for (index_t i = 0; i < pixels; ++i, at += static_cast<std::size_t>(channels))
+      expected.push_back(static_cast<T>(std::max(in[at], least[c]) * T(2)));
+  }
+  EXPECT_EQ(values_of(y), expected) << channels << " channels of " << pixels;
+}
+
+TEST(map, of_channels_is_planes) {
+  on_each_device([](topos::device d) {
+    for (const index_t channels : {2, 3, 7, 16, 33, 70}) {
+      for (const index_t pixels : {120, 700}) {
+        expect_planes<std::uint8_t>(d, channels, pixels);
+        expect_planes<float>(d, channels, pixels);
+        if constexpr (!support::few_types) expect_planes<double>(d, channels, pixels);
+      }
+    }
   });
 }
 

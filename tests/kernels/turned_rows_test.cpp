@@ -45,14 +45,14 @@ using sizes = testing::Types<float, double, std::uint8_t, std::int16_t, std::int
 TYPED_TEST_SUITE(turned_rows, sizes);
 
 TYPED_TEST(turned_rows, side_by_side) {
-  for (index_t columns = 1; columns < 16; ++columns) {
+  for (index_t columns = 1; columns < 20; ++columns) {
     for (const index_t rows : {1, 2, 15, 16, 17, 31, 33, 64, 79})
       turns<TypeParam>(rows, columns, {columns, 1});
   }
 }
 
 TYPED_TEST(turned_rows, apart) {
-  for (index_t columns = 1; columns < 16; ++columns) {
+  for (index_t columns = 1; columns < 20; ++columns) {
     for (const index_t rows : {1, 16, 35}) {
       turns<TypeParam>(rows, columns, {columns + 1, 1});
       turns<TypeParam>(rows, columns, {40, 1});
@@ -63,7 +63,7 @@ TYPED_TEST(turned_rows, apart) {
 
 // Windows that move on by less than their length, and one row again and again.
 TYPED_TEST(turned_rows, one_over_another) {
-  for (index_t columns = 1; columns < 16; ++columns) {
+  for (index_t columns = 1; columns < 20; ++columns) {
     turns<TypeParam>(40, columns, {1, 1});
     turns<TypeParam>(40, columns, {0, 1});
   }
@@ -71,7 +71,7 @@ TYPED_TEST(turned_rows, one_over_another) {
 
 // Columns beside each other become rows again.
 TYPED_TEST(turned_rows, back) {
-  for (index_t columns = 1; columns < 16; ++columns) {
+  for (index_t columns = 1; columns < 20; ++columns) {
     for (const index_t rows : {1, 15, 16, 17, 33, 64}) {
       const index_t pitch = rows + 3;
       std::vector<TypeParam> from(static_cast<std::size_t>((columns - 1) * pitch + rows));

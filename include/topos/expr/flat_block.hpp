@@ -119,6 +119,7 @@ template <class T>
     for (; k + lane::width<T> <= count; k += lane::width<T>)
       lane::store(to + k, lane::load_apart(from + k * step, step));
   }
+#pragma GCC unroll 8
   for (; k < count; ++k) to[k] = from[k * step];
 }
 

@@ -105,26 +105,39 @@ class walk_maker {
   int leaves_ = 0;
 };
 
-/// Looks whether some leaf's neighbours in a walk's columns lie apart in its source.
+/// Looks for leaves that are walked across their rows: whose neighbours in the walk's columns lie
+/// further apart than those in its rows.
 template <std::size_t Rank>
 struct crossing_finder {
   const walk<Rank>& w;
-  bool found = false;
+  index_t rows = 0;  ///< One after another, those among which a leaf's neighbours are.
 
   template <std::size_t N>
   void add(const layout<N>& l) {
-    const index_t step = broadcast_layout(l, w.extents).strides[w.last[w.axes - 1]];
-    found |= step > 1 || step < -1;
+    const auto strides = broadcast_layout(l, w.extents).strides;
+    const auto distance = [&](int axis) {
+      const index_t stride = strides[w.last[axis]];
+      return stride < 0 ? -stride : stride;
+    };
+    index_t nearest = distance(w.axes - 1);
+    index_t together = 1;
+    for (int axis = w.axes - 2; axis >= 0; --axis) {
+      together *= w.sizes[axis];
+      if (distance(axis) == 0 || distance(axis) >= nearest) continue;
+      nearest = distance(axis);
+      rows = std::max(rows, together);
+    }
   }
 };
 
-/// Whether some leaf of an expression is walked across its rows.
+/// Among how many rows, one after another, a leaf's neighbours are where it is walked across its
+/// rows; 0: each leaf is walked along them.
 template <class E, std::size_t Rank>
-[[nodiscard]] bool crosses_rows(const E& e, const walk<Rank>& w) {
-  if (w.axes == 1) return false;
+[[nodiscard]] index_t rows_crossed(const E& e, const walk<Rank>& w) {
+  if (w.axes == 1) return 0;
   crossing_finder<Rank> finder{w};
   e.leaves(finder);
-  return finder.found;
+  return finder.rows;
 }
 
 }  // namespace topos::detail

@@ -114,7 +114,7 @@ struct map_kernel {
     if constexpr (Team::on_host) {
       if (short_on_host.any()) {
         assign_short(r, past_r);
-      } else if (tiles_on_host.any() && past_c - c <= tiles.tile_columns) {
+      } else if (tiles_on_host.any()) {
         assign_tile(r, past_r, c, past_c);
       } else {
         for (; r < past_r; ++r) host_rows::assign_rows(c, past_c, target_of(r, c, rows.row(r)));
@@ -138,10 +138,13 @@ struct map_kernel {
   }
 
   void assign_tile(index_t r, index_t past_r, index_t c, index_t past_c) const {
-    tiles_on_host.for_each_block(r, past_r, c, past_c, [&](flat_block& block) {
-      const auto row = rows.flat(block);
-      host_rows::assign_block(target, row, block, past_caches);
-    });
+    for (; c < past_c; c += tiling::side) {
+      const index_t past = std::min(c + tiling::side, past_c);
+      tiles_on_host.for_each_block(r, past_r, c, past, [&](flat_block& block) {
+        const auto row = rows.flat(block);
+        host_rows::assign_block(target, row, block, past_caches);
+      });
+    }
   }
 
   void assign_short(index_t r, index_t past_r) const {
@@ -246,12 +249,12 @@ class map_plan {
   /// Whether its kernel may share a launch: not where some elements cost less together.
   [[nodiscard]] bool joins() const { return distance() == 0; }
   /// Whether its kernel is best taken by tiles.
-  [[nodiscard]] bool crosses() const { return crosses_; }
+  [[nodiscard]] bool crosses() const { return crossed_ != 0; }
 
   /// Cuts it as kernels are that go through the caches.
   void cut_as_others() {
     const tiling& t = kernel_.tiles;
-    if (kernel_.past_caches) kernel_.tiles = tiling::of(t.rows, t.columns, crosses_, map_chunk);
+    if (kernel_.past_caches) kernel_.tiles = tiling::of(t.rows, t.columns, crossed_, map_chunk);
   }
 
   /// Launches it on a stream.
@@ -299,13 +302,16 @@ class map_plan {
     kernel_.short_on_host = {out.where(), kernel_.rows, w.rows(), w.columns(),
                              flat ? 0 : sizeof(value_type)};
     // Rows that are computed together are whole: two tiles with parts of one would both do it.
-    crosses_ = crosses_rows(e, w) && !kernel_.short_on_host.any();
-    kernel_.tiles = tiling::of(w.rows(), w.columns(), crosses_, past ? streamed_chunk : map_chunk);
-    // What is only copied is best turned as it is, and of fewer rows lines would be read again.
+    if (!kernel_.short_on_host.any()) crossed_ = rows_crossed(e, w);
+    kernel_.tiles = tiling::of(w.rows(), w.columns(), crossed_, past ? streamed_chunk : map_chunk);
+    // What is only copied is best turned as it is. Of fewer rows lines would be read again, and
+    // they are turned in registers from about a line of them on.
     constexpr index_t fewest = 8;
-    if (crosses_ && !host_rows::is_strided<row_of<decltype(kernel_.rows)>>) {
-      const short_rows parts(out.where(), kernel_.rows, kernel_.tiles.tile_rows,
-                             kernel_.tiles.tile_columns, sizeof(value_type));
+    constexpr index_t line = 64 / sizeof(value_type);
+    if (crossed_ >= std::clamp<index_t>(line, fewest, 16) &&
+        !host_rows::is_strided<row_of<decltype(kernel_.rows)>>) {
+      const short_rows parts(out.where(), kernel_.rows, kernel_.tiles.tile_rows, tiling::side,
+                             sizeof(value_type));
       if (parts.at_once() >= fewest) kernel_.tiles_on_host = parts;
     }
   }
@@ -324,7 +330,7 @@ class map_plan {
   map_kernel<target_rows, decltype(std::declval<const E&>().rows(std::declval<walk<rank>>()))>
       kernel_;
   bool dense_;
-  bool crosses_ = false;
+  index_t crossed_ = 0;  // see rows_crossed
 };
 
 /// Enqueues what a plan launches, of one map or of several; `reads` is what it reads, `name` the

@@ -138,7 +138,7 @@ class reduce_plan {
                 1, v.rows(w), how.op, how.finish) {
     if (size_ == 0) return;
     on_device_ = out.where() != cpu();
-    kernel_.cut(order.by_rows && crosses_rows(v, w), on_device_,
+    kernel_.cut(order.by_rows && rows_crossed(v, w) != 0, on_device_,
                 on_device_ ? 0 : backend::host::threads());
     if (!order.by_rows)
       kernel_.short_on_host = {out.where(), kernel_.rows, kernel_.reduced, kernel_.columns};

@@ -10,20 +10,21 @@ namespace topos::detail {
 
 /// How a kernel's items share rows of columns: as tiles.
 struct tiling {
-  index_t rows;     // in all
-  index_t columns;  // in all
+  static constexpr index_t side = 64;  ///< Rows and columns of a square tile.
+  index_t rows;                        // in all
+  index_t columns;                     // in all
   index_t tile_rows;
   index_t tile_columns;
 
   /// Long rows are cut, short ones go together; where rows of one array are columns of another,
-  /// tiles are square, or as square as few rows let them be, so that both are read by the cache
-  /// line.
-  [[nodiscard]] static tiling of(index_t rows, index_t columns, bool crossing, index_t chunk) {
+  /// among `crossed` rows, tiles are square, or as square as these let them be, so that both are
+  /// read by the cache line.
+  [[nodiscard]] static tiling of(index_t rows, index_t columns, index_t crossed, index_t chunk) {
     tiling t{rows, columns, 1, chunk};
-    if (crossing) {
-      constexpr index_t side = 64;
-      t.tile_rows = std::clamp<index_t>(t.rows, 1, side);
+    if (crossed != 0) {
+      t.tile_rows = std::clamp<index_t>(crossed, 1, side);
       t.tile_columns = side * (side / t.tile_rows);
+      if (columns != 0) t.tile_rows *= std::max<index_t>(t.tile_columns / columns, 1);
     } else if (t.columns < chunk) {
       t.tile_columns = std::max<index_t>(t.columns, 1);
       t.tile_rows = chunk / t.tile_columns;

@@ -59,7 +59,7 @@ template <expression E>
   using key = sort_key_t<T>;
   const auto keys = make_node("quantile", where, to_sort_key<T>{}, e);
   const walk<E::rank> w = walk_of(keys, 1);
-  if (crosses_rows(keys, w) || (places.size() > 1 && !is_quick<E>()))
+  if (rows_crossed(keys, w) != 0 || (places.size() > 1 && !is_quick<E>()))
     return selected(tensor<T, E::rank>(e, where).node(), places, where);
   const tensor<T, 1> found({3 * static_cast<index_t>(places.size()) * w.rows()}, cpu(), where);
   const tensor<key, 1> room({w.columns()}, cpu(), where);

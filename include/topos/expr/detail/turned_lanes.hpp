@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Rows of few numbers turned into columns in registers: by AVX2 or AVX-512, numbers of four or
-/// eight bytes.
+/// Rows of few numbers turned into columns in registers, by AVX2 or AVX-512.
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <topos/expr/detail/xsimd_lanes.hpp>
@@ -44,10 +44,14 @@ struct parts_of_rows {
   }
   static lanes load_whole(const void* from) { return _mm512_loadu_si512(from); }
   static void store_whole(void* to, lanes x) { _mm512_storeu_si512(to, x); }
-  static lanes low_4(lanes a, lanes b) { return _mm512_unpacklo_epi32(a, b); }
-  static lanes high_4(lanes a, lanes b) { return _mm512_unpackhi_epi32(a, b); }
-  static lanes low_8(lanes a, lanes b) { return _mm512_unpacklo_epi64(a, b); }
-  static lanes high_8(lanes a, lanes b) { return _mm512_unpackhi_epi64(a, b); }
+  template <std::size_t Size>
+  static lanes low(lanes a, lanes b) {
+    return Size == 4 ? _mm512_unpacklo_epi32(a, b) : _mm512_unpacklo_epi64(a, b);
+  }
+  template <std::size_t Size>
+  static lanes high(lanes a, lanes b) {
+    return Size == 4 ? _mm512_unpackhi_epi32(a, b) : _mm512_unpackhi_epi64(a, b);
+  }
 };
 #else
 struct parts_of_rows {
@@ -68,37 +72,61 @@ struct parts_of_rows {
     return _mm256_loadu_si256(static_cast<const __m256i*>(from));
   }
   static void store_whole(void* to, lanes x) { _mm256_storeu_si256(static_cast<__m256i*>(to), x); }
-  static lanes low_4(lanes a, lanes b) { return _mm256_unpacklo_epi32(a, b); }
-  static lanes high_4(lanes a, lanes b) { return _mm256_unpackhi_epi32(a, b); }
-  static lanes low_8(lanes a, lanes b) { return _mm256_unpacklo_epi64(a, b); }
-  static lanes high_8(lanes a, lanes b) { return _mm256_unpackhi_epi64(a, b); }
+  template <std::size_t Size>
+  static lanes low(lanes a, lanes b) {
+    return Size == 4 ? _mm256_unpacklo_epi32(a, b) : _mm256_unpacklo_epi64(a, b);
+  }
+  template <std::size_t Size>
+  static lanes high(lanes a, lanes b) {
+    return Size == 4 ? _mm256_unpackhi_epi32(a, b) : _mm256_unpackhi_epi64(a, b);
+  }
 };
 #endif
 
-/// Numbers of so many bytes that go into a part, and rows that go into as many registers.
+// Registers of one part: of numbers of one byte or two, of which many go into it.
+struct one_part {
+  using lanes = __m128i;
+  static constexpr index_t count = 1;
+
+  static lanes load(const std::byte* from, index_t /*apart*/) { return load_whole(from); }
+  static void store(std::byte* to, index_t /*apart*/, lanes x) { store_whole(to, x); }
+  static lanes load_whole(const void* from) {
+    return _mm_loadu_si128(static_cast<const __m128i*>(from));
+  }
+  static void store_whole(void* to, lanes x) { _mm_storeu_si128(static_cast<__m128i*>(to), x); }
+  template <std::size_t Size>
+  static lanes low(lanes a, lanes b) {
+    return Size == 1 ? _mm_unpacklo_epi8(a, b) : _mm_unpacklo_epi16(a, b);
+  }
+  template <std::size_t Size>
+  static lanes high(lanes a, lanes b) {
+    return Size == 1 ? _mm_unpackhi_epi8(a, b) : _mm_unpackhi_epi16(a, b);
+  }
+};
+
+/// The registers for numbers of so many bytes, how many of these go into a part, and rows that go
+/// into as many registers.
+template <std::size_t Size>
+using registers_for = std::conditional_t<Size <= 2, one_part, parts_of_rows>;
 template <std::size_t Size>
 inline constexpr index_t of_part = 16 / static_cast<index_t>(Size);
 template <std::size_t Size>
-inline constexpr index_t rows_at_once = parts_of_rows::count* of_part<Size>;
+inline constexpr index_t rows_at_once = registers_for<Size>::count* of_part<Size>;
 
-/// Turns what is within the parts of as many registers as numbers go into one.
+/// Turns what is within the parts of as many registers as numbers go into one: with each step the
+/// number of a row's register goes into the place within its part, a bit at a time.
 template <std::size_t Size>
 [[gnu::always_inline]] inline void turn_within_parts(
-    typename parts_of_rows::lanes (&x)[of_part<Size>]) {
-  using parts = parts_of_rows;
-  if constexpr (Size == 4) {
-    const auto low = parts::low_4(x[0], x[1]);
-    const auto high = parts::high_4(x[0], x[1]);
-    const auto next_low = parts::low_4(x[2], x[3]);
-    const auto next_high = parts::high_4(x[2], x[3]);
-    x[0] = parts::low_8(low, next_low);
-    x[1] = parts::high_8(low, next_low);
-    x[2] = parts::low_8(high, next_high);
-    x[3] = parts::high_8(high, next_high);
-  } else {
-    const auto low = parts::low_8(x[0], x[1]);
-    x[1] = parts::high_8(x[0], x[1]);
-    x[0] = low;
+    typename registers_for<Size>::lanes (&x)[of_part<Size>]) {
+  using registers = registers_for<Size>;
+  constexpr index_t half = of_part<Size> / 2;
+  for (index_t step = 1; step < of_part<Size>; step *= 2) {
+    typename registers::lanes next[of_part<Size>];
+    for (index_t k = 0; k < half; ++k) {
+      next[2 * k] = registers::template low<Size>(x[k], x[k + half]);
+      next[2 * k + 1] = registers::template high<Size>(x[k], x[k + half]);
+    }
+    for (index_t k = 0; k < of_part<Size>; ++k) x[k] = next[k];
   }
 }
 
@@ -120,6 +148,7 @@ template <std::size_t Size, class Turn>
 template <std::size_t Size>
 [[gnu::noinline]] index_t turn_rows(std::byte* to, index_t pitch, const std::byte* from,
                                     index_t stride, index_t rows, index_t columns) {
+  using registers = registers_for<Size>;
   constexpr index_t size = Size;
   constexpr index_t wide = of_part<Size>;
   if (columns < wide) {  // what is loaded with a row has to be of the next ones
@@ -129,12 +158,12 @@ template <std::size_t Size>
   if (rows < rows_at_once<Size>) return 0;
   turn_each<Size>(
       rows, columns, [&](index_t r, index_t c) __attribute__((always_inline)) {
-        parts_of_rows::lanes x[wide];
+        typename registers::lanes x[wide];
         for (index_t k = 0; k < wide; ++k)
-          x[k] = parts_of_rows::load(from + (r + k) * stride + c * size, wide * stride);
+          x[k] = registers::load(from + (r + k) * stride + c * size, wide * stride);
         turn_within_parts<Size>(x);
         for (index_t k = 0; k < wide; ++k) {
-          if (k < columns) parts_of_rows::store_whole(to + (c + k) * pitch + r * size, x[k]);
+          if (k < columns) registers::store_whole(to + (c + k) * pitch + r * size, x[k]);
         }
       });
   return rows;
@@ -145,24 +174,26 @@ template <std::size_t Size>
 template <std::size_t Size>
 [[gnu::noinline]] index_t turn_columns(std::byte* to, const std::byte* from, index_t pitch,
                                        index_t rows, index_t columns) {
+  using registers = registers_for<Size>;
   constexpr index_t size = Size;
   constexpr index_t wide = of_part<Size>;
   if (columns < wide || rows < rows_at_once<Size>) return 0;
   turn_each<Size>(
       rows, columns, [&](index_t r, index_t c) __attribute__((always_inline)) {
-        parts_of_rows::lanes x[wide];
+        typename registers::lanes x[wide];
         for (index_t k = 0; k < wide; ++k)
-          x[k] = parts_of_rows::load_whole(from + (c + k) * pitch + r * size);
+          x[k] = registers::load_whole(from + (c + k) * pitch + r * size);
         turn_within_parts<Size>(x);
         for (index_t k = 0; k < wide; ++k)
-          parts_of_rows::store(to + ((r + k) * columns + c) * size, wide * columns * size, x[k]);
+          registers::store(to + ((r + k) * columns + c) * size, wide * columns * size, x[k]);
       });
   return rows;
 }
 
 /// Whether numbers are turned in registers.
 template <class T>
-inline constexpr bool turns = std::is_trivially_copyable_v<T> && (sizeof(T) == 4 || sizeof(T) == 8);
+inline constexpr bool turns = std::is_trivially_copyable_v<T> &&
+                              sizeof(T) <= 8 && std::has_single_bit(sizeof(T));
 
 }  // namespace detail
 
