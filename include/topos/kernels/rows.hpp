@@ -159,7 +159,7 @@ constexpr bool same_order() {
   using row = decltype(std::declval<const Rows&>().row(0));
   using dense = std::decay_t<decltype(std::declval<const row&>().dense())>;
   return reduces_lanes<Op, row>() == reduces_lanes<Other, row>() &&
-         reduces_lanes<Op, dense>() == reduces_lanes<Other, dense>();
+         reduces_lanes<Op, dense>() == reduces_lanes<Other, dense>() && !gains_lanes<row>;
 }
 
 /// Whether such a row is combined in the same order once it is written down.
@@ -208,18 +208,18 @@ template <class Op, class Row>
 [[gnu::noinline]] typename Row::value_type reduce_some_written(const Op& op, const Row& row,
                                                                index_t first, index_t last) {
   using T = typename Row::value_type;
-  T values[straight<Op, Row>];
+  T values[straight<Op, memory_row<T>>];
   assign(values, 1, row, first, last);
   return reduce_rest(op, memory_row<T>{{values}}, 0, last - first);
 }
 
-// Of all: of a row of which something lies apart, or is common.
+// Of all: of a row of which something lies apart, is common, or has lanes only if it is.
 template <class Op, class Row>
 [[gnu::noinline]] typename Row::value_type reduce_written(const Op& op, const Row& row,
                                                           index_t first, index_t last) {
   using T = typename Row::value_type;
-  constexpr index_t most = straight<Op, Row>;
-  constexpr bool in_order = !std::is_integral_v<T>;  // the order of integers is free
+  constexpr index_t most = straight<Op, memory_row<T>>;
+  constexpr bool in_order = !std::is_integral_v<T> && !gains_lanes<Row>;  // else it is free
   if constexpr (in_order && reduces_lanes<Op, memory_row<T>>() != reduces_lanes<Op, Row>()) {
     return reduce_rest(op, settled(Row(row)), first, last);
   } else if (last - first > most) {
@@ -231,7 +231,8 @@ template <class Op, class Row>
 }
 
 template <class Op, class Row>
-inline auto reduce(const Op& op, const Row& row, index_t first, index_t last) {
+inline typename Row::value_type reduce(const Op& op, const Row& row, index_t first, index_t last) {
+  if constexpr (gains_lanes<Row>) return reduce_written(op, row, first, last);
   if constexpr (may_have_common_parts<Row>) {
     if (have_common_parts(last - first, row)) return reduce_written(op, row, first, last);
   }

@@ -27,7 +27,9 @@ namespace host_rows {
 /// Whether columns of T are combined by lanes, four rows at a time.
 template <class Op, class Row, class T>
 constexpr bool adds_column_lanes() {
-  if constexpr (Row::width != 0 && lane::element<T>) {
+  if constexpr (gains_lanes<Row>) {
+    return adds_column_lanes<Op, memory_row<typename Row::value_type>, T>();
+  } else if constexpr (Row::width != 0 && lane::element<T>) {
     return std::is_same_v<lanes_t<Row>, lane::of<T>> &&
            has_lanes<on_elements_t<Op>, lanes_t<Row>, lanes_t<Row>>;
   } else {
@@ -39,9 +41,10 @@ constexpr bool adds_column_lanes() {
 /// columns.
 template <class Op, class Rows>
 constexpr bool combines_in_fours() {
-  using row = std::decay_t<decltype(std::declval<const Rows&>().row(0))>;
+  using given = std::decay_t<decltype(std::declval<const Rows&>().row(0))>;
+  using T = typename given::value_type;
+  using row = std::conditional_t<gains_lanes<given>, memory_row<T>, given>;
   using dense = std::decay_t<decltype(std::declval<const row&>().dense())>;
-  using T = typename row::value_type;
   return reduces_lanes<Op, row>() && reduces_lanes<Op, dense>() &&
          adds_column_lanes<Op, row, T>() && adds_column_lanes<Op, dense, T>();
 }
@@ -77,7 +80,9 @@ class column_reducer {
     if constexpr (by_lanes && may_have_common_parts<row_type>) {
       if (have_common_parts(past - c, row)) return run_all(written_rows{});
     }
-    if (row.is_dense())
+    if constexpr (by_lanes && gains_lanes<row_type>)
+      run_all(written_rows{});
+    else if (row.is_dense())
       run_all(dense_rows{});
     else if constexpr (!by_lanes || !may_lie_apart<row_type>)
       run_all(any_rows{});

@@ -42,7 +42,8 @@ void outputs_of_rows(const Kernel& kernel, index_t first, index_t last) {
     const auto& target = kernel.target;
     const auto row = kernel.rows.row(first);
     if (kernel.target_rows == 1 && are_combined_by_runs(kernel.rows, kernel.columns) &&
-        row.is_dense() && !have_common_parts(kernel.columns, row)) {
+        row.is_dense() && !gains_lanes<row_of<decltype(kernel.rows)>> &&
+        !have_common_parts(kernel.columns, row)) {
       for (index_t past = first; first < last; first = past) {
         past =
             std::min({target.run_from(first), kernel.rows.run_from(first), last - first}) + first;

@@ -31,7 +31,7 @@ struct reduction_kernel : reduction_pieces {
       centring<Op> ? !has_elements<row_type>
       : host_rows::reduces_lanes<Op, row_type>()
           ? !is_quick
-          : host_rows::makes_integers<row_type> ||
+          : host_rows::gains_lanes<row_type> || host_rows::makes_integers<row_type> ||
                 (std::is_integral_v<element_type> && !host_rows::converts_memory<row_type> &&
                  host_rows::reduces_lanes<Op, memory_row<element_type>>());
   using drawn = host_rows::drawn_row<row_type>;

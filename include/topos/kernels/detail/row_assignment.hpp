@@ -6,16 +6,28 @@
 
 #include <algorithm>
 #include <topos/kernels/detail/common_subexpressions.hpp>
+#include <topos/kernels/detail/lane_parts.hpp>
 #include <topos/kernels/detail/row_loops.hpp>
 #include <type_traits>
 
 namespace topos::detail::host_rows {
 
+// A row of which parts are written down for functions in it to have lanes.
+template <class T, class Row, class Past>
+[[gnu::noinline]] void assign_by_parts(T* out, index_t step, const Row& row, index_t first,
+                                       index_t last, Past past_caches) {
+  with_lane_parts(row, first, last, [&](const auto& made, index_t from, index_t past) {
+    assign_itself(out + (from - first) * step, step, made, from, past, past_caches);
+  });
+}
+
 // A row as it is.
 template <class T, class Row, class Past>
 void assign_itself(T* out, index_t step, const Row& row, index_t first, index_t last,
                    Past past_caches) {
-  if (step != 1)
+  if constexpr (gains_lanes<Row>)
+    assign_by_parts(out, step, row, first, last, past_caches);
+  else if (step != 1)
     assign_each(out, step, row, first, last);
   else if (row.is_dense())
     assign_dense_row(out, row.dense(), first, last, past_caches);

@@ -87,7 +87,8 @@ void reduce_each(const Op& op, const Rows& rows, index_t r, index_t past, index_
   const auto first = rows.row(r);
   using row = std::decay_t<decltype(first)>;
   const bool is_dense = first.is_dense();
-  const bool as_it_is = is_dense || (!widens_as_it_reduces<Op, row> && is_level(first));
+  const bool as_it_is =
+      !gains_lanes<row> && (is_dense || (!widens_as_it_reduces<Op, row> && is_level(first)));
   if (have_common_parts(columns, first) || !as_it_is) {
     for (; r < past; ++r) use(r, reduce(op, rows.row(r), 0, columns));
   } else if (is_dense) {
