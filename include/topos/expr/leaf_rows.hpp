@@ -121,6 +121,8 @@ struct strided_rows {
   }
   /// Whether a run is one row again and again.
   [[nodiscard]] bool repeat_in_runs() const { return stride_of_run() == 0; }
+  /// Whether elements of rows of a run lie side by side.
+  [[nodiscard]] bool lie_side_by_side() const { return stride_of_run() == 1; }
   /// The row that is n below one, in the same run.
   template <class Row>
   [[nodiscard, gnu::always_inline]] Row below(Row row, index_t n) const {

@@ -304,16 +304,23 @@ class map_plan {
     // Rows that are computed together are whole: two tiles with parts of one would both do it.
     if (!kernel_.short_on_host.any()) crossed_ = rows_crossed(e, w);
     kernel_.tiles = tiling::of(w.rows(), w.columns(), crossed_, past ? streamed_chunk : map_chunk);
-    // What is only copied is best turned as it is. Of fewer rows lines would be read again, and
-    // they are turned in registers from about a line of them on.
-    constexpr index_t fewest = 8;
-    constexpr index_t line = 64 / sizeof(value_type);
-    if (crossed_ >= std::clamp<index_t>(line, fewest, 16) &&
-        !host_rows::is_strided<row_of<decltype(kernel_.rows)>>) {
+    if (turns_tiles()) {
+      constexpr index_t fewest = 8;
       const short_rows parts(out.where(), kernel_.rows, kernel_.tiles.tile_rows, tiling::side,
                              sizeof(value_type));
       if (parts.at_once() >= fewest) kernel_.tiles_on_host = parts;
     }
+  }
+
+  // Whether rows of tiles are best brought together: of fewer than about a cache line lines would
+  // be read again, and what is only copied is turned in registers or as it is.
+  [[nodiscard]] bool turns_tiles() const {
+    constexpr index_t line = 64 / sizeof(value_type);
+    if (crossed_ < std::clamp<index_t>(line, 8, 16)) return false;
+    if constexpr (host_rows::is_strided<row_of<decltype(kernel_.rows)>>)
+      return line >= 16 && kernel_.rows.lie_side_by_side();
+    else
+      return true;
   }
 
   // How far apart elements lie that are better computed together; 0: none are.
