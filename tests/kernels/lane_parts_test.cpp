@@ -49,18 +49,19 @@ bool gains(const E& e) {
   return topos::detail::host_rows::gains_lanes<topos::detail::row_of<rows>>;
 }
 
-constexpr bool by_lanes = topos::lane::width < float >> 1;
+constexpr bool by_lanes = (topos::lane::width<float>) > 1;
 
 TEST(lane_parts, are_of_functions_alone) {
   const bytes s = some<std::int8_t>(70, topos::cpu());
   const tensor<float, 1> x = some(70, topos::cpu());
-  constexpr bool by_lanes = topos::lane::width < float >> 1;
   EXPECT_EQ(gains(where(exp(x) < 1.0f, s, s)), by_lanes);
   EXPECT_EQ(gains(exp(astype<float>(s + s))), by_lanes);
   EXPECT_EQ(gains(astype<std::int8_t>(exp(x)) + s), by_lanes);
   EXPECT_EQ(gains(exp(0.5f * astype<float>(s + s) + x)), by_lanes);
   EXPECT_FALSE(gains(where(x < 1.0f, s, s))) << "compilers make lanes of it";
-  EXPECT_FALSE(gains(x * astype<float>(s + s))) << "or of this";
+  EXPECT_FALSE(gains(x + astype<float>(s + s))) << "or of this";
+  EXPECT_EQ(gains(x * astype<float>(s + s)), by_lanes) << "but not of rounded products";
+  EXPECT_FALSE(gains(where(topos::arange<float>(70) < 9.0f, s, s))) << "or counts";
   EXPECT_FALSE(gains(exp(x))) << "it has lanes";
   EXPECT_FALSE(gains(astype<std::int8_t>(exp(x)))) << "what is stored is narrowed by lanes";
 }
@@ -109,6 +110,10 @@ TEST(lane_parts, lie_in_any_way) {
         const tensor<bool, 2> computed = exp(x) < 1.0f;
         EXPECT_EQ(values_of(eval(slice(wide, {}, {1, {}, 2}))),
                   values_of(eval(where(computed, s, column))));
+        tensor<float, 2> broad = topos::zeros<float, 2>({rows, 2 * columns}, d);
+        broad.slice({}, {1, {}, 2}) = exp(astype<float>(s + s) / 100);
+        EXPECT_TRUE(same_bits(values_of(eval(slice(broad, {}, {1, {}, 2}))),
+                              values_of(eval(exp(eval(astype<float>(s + s)) / 100)))));
       }
     }
   });

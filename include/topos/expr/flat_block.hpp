@@ -119,11 +119,23 @@ template <class T>
     for (; k + lane::width<T> <= count; k += lane::width<T>)
       lane::store(to + k, lane::load_apart(from + k * step, step));
   }
-  constexpr index_t some = 4;  // a loop of one element takes twice as long, by where it lies
+  constexpr index_t some =
+      4;  // a loop that short takes twice as long where its code crosses a line
   for (; k + some <= count; k += some) {
     for (index_t i = 0; i < some; ++i) to[k + i] = from[(k + i) * step];
   }
   for (; k < count; ++k) to[k] = from[k * step];
+}
+
+/// Copies neighbours to elements that lie `step` apart.
+template <class T>
+[[gnu::noinline]] void put_apart(T* to, index_t step, const T* from, index_t count) {
+  constexpr index_t some = 4;  // as above
+  index_t k = 0;
+  for (; k + some <= count; k += some) {
+    for (index_t i = 0; i < some; ++i) to[(k + i) * step] = from[k + i];
+  }
+  for (; k < count; ++k) to[k * step] = from[k];
 }
 
 /// to[c * pitch + r] = from[r * here.stride + c * here.step].

@@ -106,7 +106,7 @@ class walk_maker {
 };
 
 /// Looks for leaves that are walked across their rows: whose neighbours in the walk's columns lie
-/// further apart than those in its rows.
+/// further apart than those in its rows, if these are not one element again and again.
 template <std::size_t Rank>
 struct crossing_finder {
   const walk<Rank>& w;
@@ -131,7 +131,7 @@ struct crossing_finder {
 };
 
 /// Among how many rows, one after another, a leaf's neighbours are where it is walked across its
-/// rows; 0: each leaf is walked along them.
+/// rows; 0: each leaf is walked along them, or there is nothing to walk.
 template <class E, std::size_t Rank>
 [[nodiscard]] index_t rows_crossed(const E& e, const walk<Rank>& w) {
   if (w.axes == 1) return 0;

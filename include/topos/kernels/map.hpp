@@ -316,9 +316,10 @@ class map_plan {
   // be read again, and what is only copied is turned in registers or as it is.
   [[nodiscard]] bool turns_tiles() const {
     constexpr index_t line = 64 / sizeof(value_type);
-    if (crossed_ < std::clamp<index_t>(line, 8, 16)) return false;
+    constexpr index_t fewest = std::clamp<index_t>(line, 8, 16);
+    if (crossed_ < fewest) return false;
     if constexpr (host_rows::is_strided<row_of<decltype(kernel_.rows)>>)
-      return line >= 16 && kernel_.rows.lie_side_by_side();
+      return sizeof(value_type) <= 4 && kernel_.rows.lie_side_by_side();
     else
       return true;
   }

@@ -232,20 +232,23 @@ template <class Op, class Row>
 
 template <class Op, class Row>
 inline typename Row::value_type reduce(const Op& op, const Row& row, index_t first, index_t last) {
-  if constexpr (gains_lanes<Row>) return reduce_written(op, row, first, last);
-  if constexpr (may_have_common_parts<Row>) {
-    if (have_common_parts(last - first, row)) return reduce_written(op, row, first, last);
-  }
-  if (row.is_dense()) return reduce_rest(op, settled(row.dense()), first, last);
-  if constexpr (may_lie_apart<Row>) {
-    if constexpr (widens_as_it_reduces<Op, Row>) return reduce_drawn(op, row, first, last);
-    if (!is_level(row)) return reduce_written(op, row, first, last);
-    if constexpr (reduces_lanes<Op, Row>()) {
-      level_block<Row> block;
-      return reduce_rest(op, looped(row, first, block), first, last);
+  if constexpr (gains_lanes<Row>) {
+    return reduce_written(op, row, first, last);
+  } else {
+    if constexpr (may_have_common_parts<Row>) {
+      if (have_common_parts(last - first, row)) return reduce_written(op, row, first, last);
     }
+    if (row.is_dense()) return reduce_rest(op, settled(row.dense()), first, last);
+    if constexpr (may_lie_apart<Row>) {
+      if constexpr (widens_as_it_reduces<Op, Row>) return reduce_drawn(op, row, first, last);
+      if (!is_level(row)) return reduce_written(op, row, first, last);
+      if constexpr (reduces_lanes<Op, Row>()) {
+        level_block<Row> block;
+        return reduce_rest(op, looped(row, first, block), first, last);
+      }
+    }
+    return reduce_rest(op, settled(Row(row)), first, last);
   }
-  return reduce_rest(op, settled(Row(row)), first, last);
 }
 
 /// Of values in memory, in the same order as they would be of any row.

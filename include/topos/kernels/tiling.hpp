@@ -18,7 +18,7 @@ struct tiling {
 
   /// Long rows are cut, short ones go together; where rows of one array are columns of another,
   /// among `crossed` rows, tiles are square, or as square as these let them be, so that both are
-  /// read by the cache line.
+  /// read by the cache line: some times as many rows where they are short.
   [[nodiscard]] static tiling of(index_t rows, index_t columns, index_t crossed, index_t chunk) {
     tiling t{rows, columns, 1, chunk};
     if (crossed != 0) {

@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <topos/expr/leaf_rows.hpp>
+#include <topos/expr/operation_row.hpp>
 #include <topos/kernels/detail/row_loops.hpp>
 #include <type_traits>
 #include <utility>
@@ -23,19 +25,37 @@ void assign_itself(T* out, index_t step, const Row& row, index_t first, index_t 
 template <class Row>
 inline constexpr bool has_row_lanes = Row::width > 1;
 
-/// How a row becomes one by lanes where that can be: as it is,
+/// Whether compilers make no lanes of an operation, or it takes longer than to load what it is of:
+/// of products, too.
+template <class Op>
+inline constexpr bool is_function_op =
+    !std::is_base_of_v<quick, Op> || std::is_base_of_v<keeping_products, Op>;
+
+/// Whether a row has a function, or elements that take longer to make than to load.
+template <class Row>
+inline constexpr bool has_function = false;
+template <class Row>
+  requires(has_elements<Row>)
+inline constexpr bool has_function<Row> =
+    !Row::is_quick && !counting<std::decay_t<decltype(std::declval<const Row&>().elements)>>;
+template <class Indices, class Op, class... Rows>
+inline constexpr bool has_function<operation_row_of<Indices, Op, Rows...>> = is_function_op<Op> ||
+                                                                             (has_function<Rows> ||
+                                                                              ...);
+
+/// How a row becomes one by lanes where that can be: as it is, if it is no operation without them.
 template <class Row>
 struct lane_parts {
   using type = Row;
   static constexpr std::size_t bytes = 0;  ///< That are written down, of an element.
-  static constexpr bool has_function = has_row_lanes<Row> && !Row::is_quick;  ///< By lanes.
+  static constexpr bool has_function_by_lanes = has_row_lanes<Row> && has_function<Row>;
   template <class Memory>
   static const Row& of(const Row& row, Memory& /*memory*/) {
     return row;
   }
 };
 
-/// What is written down of a part for it to have, or to need, no more lanes than the rest.
+/// A part of an operation: as it becomes, or written down.
 template <class Row, bool Written>
 struct lane_part {
   using type = typename lane_parts<Row>::type;
@@ -56,41 +76,51 @@ struct lane_part<Row, true> {
   }
 };
 
-/// or, of an operation without lanes, with parts of it written down.
+/// An operation without lanes gets them where parts without any are written down. Where it has none
+/// then either, its parts that have lanes and functions are.
 template <std::size_t... I, class Op, class... Rows>
   requires(!has_row_lanes<operation_row_of<std::index_sequence<I...>, Op, Rows...>>)
 struct lane_parts<operation_row_of<std::index_sequence<I...>, Op, Rows...>> {
-  using row = operation_row_of<std::index_sequence<I...>, Op, Rows...>;
-
  private:
-  // With lanes for those that have none.
+  using given = operation_row_of<std::index_sequence<I...>, Op, Rows...>;
   template <class Row>
   static constexpr bool comes_to_lanes = !has_row_lanes<typename lane_parts<Row>::type> &&
                                          has_row_lanes<memory_row<typename Row::value_type>>;
   template <class Row>
   using as_lanes = typename lane_part<Row, comes_to_lanes<Row>>::type;
   static constexpr bool gets_lanes =
-      width_of_operation<Op, typename row::value_type, as_lanes<Rows>...>() > 1;
+      width_of_operation<Op, typename given::value_type, as_lanes<Rows>...>() > 1;
   template <class Row>
-  using of_row = lane_part<Row, gets_lanes ? comes_to_lanes<Row>
-                                           : has_row_lanes<typename lane_parts<Row>::type> &&
-                                                 lane_parts<Row>::has_function>;
-  static constexpr bool is_function =
-      !std::is_base_of_v<quick, Op> && !std::is_base_of_v<brief, Op>;
+  static constexpr bool leaves_lanes =
+      has_row_lanes<typename lane_parts<Row>::type>&& lane_parts<Row>::has_function_by_lanes;
+  template <class Row>
+  using part_of = lane_part<Row, gets_lanes ? comes_to_lanes<Row> : leaves_lanes<Row>>;
 
  public:
-  using type = operation_row<Op, typename of_row<Rows>::type...>;
-  static constexpr std::size_t bytes = (of_row<Rows>::bytes + ...);
-  static constexpr bool has_function =
-      (gets_lanes && is_function) || (lane_parts<Rows>::has_function || ...);
+  using type = operation_row<Op, typename part_of<Rows>::type...>;
+  static constexpr std::size_t bytes = (part_of<Rows>::bytes + ...);
+  static constexpr bool has_function_by_lanes =
+      (gets_lanes && is_function_op<Op>) || (lane_parts<Rows>::has_function_by_lanes || ...);
   template <class Memory>
-  static type of(const row& of, Memory& memory) {
-    return {{of_row<Rows>::of(static_cast<const part<I, Rows>&>(of).value, memory)}..., of.op};
+  static type of(const given& row, Memory& memory) {
+    if constexpr (multiplies_alike<Op>) {
+      if (row.op.is_square) {
+        const auto factor = made(first_part(row), memory);
+        return {{factor}, {factor}, row.op};
+      }
+    }
+    return {{part_of<Rows>::of(static_cast<const part<I, Rows>&>(row).value, memory)}..., row.op};
+  }
+
+ private:
+  template <class Row, class Memory>
+  static auto made(const Row& row, Memory& memory) {
+    return part_of<Row>::of(row, memory);
   }
 };
 
-/// Whether functions in a row are computed by lanes once parts are written down; not of what is
-/// made of lanes at last, which has loops of its own.
+/// Whether functions in a row are computed by lanes once parts are written down; not of conversions
+/// of lanes, which have loops of their own.
 template <class Row>
 inline constexpr bool gains_lanes = false;
 template <class Indices, class Op, class... Rows>
@@ -98,7 +128,7 @@ template <class Indices, class Op, class... Rows>
            !converts_from_lanes<operation_row_of<Indices, Op, Rows...>>)
 inline constexpr bool gains_lanes<operation_row_of<Indices, Op, Rows...>> =
     lane_parts<operation_row_of<Indices, Op, Rows...>>::bytes != 0 &&
-    lane_parts<operation_row_of<Indices, Op, Rows...>>::has_function;
+    lane_parts<operation_row_of<Indices, Op, Rows...>>::has_function_by_lanes;
 
 /// Memory for what is written down of columns [first, last) of a row.
 template <class Row>

@@ -21,6 +21,22 @@ template <class T, class Row, class Past>
   });
 }
 
+// To elements that do not lie side by side: operations by lanes, some at a time.
+template <class T, class Row>
+void assign_apart(T* out, index_t step, const Row& row, index_t first, index_t last) {
+  if constexpr (has_row_lanes<Row> && !(has_elements<Row> && Row::is_quick)) {
+    constexpr index_t most = 256;
+    T values[most];
+    for (; first < last; first += most, out += most * step) {
+      const index_t count = std::min(most, last - first);
+      assign_itself(values, 1, row, first, first + count, std::false_type{});
+      put_apart(out, step, values, count);
+    }
+  } else {
+    assign_each(out, step, row, first, last);
+  }
+}
+
 // A row as it is.
 template <class T, class Row, class Past>
 void assign_itself(T* out, index_t step, const Row& row, index_t first, index_t last,
@@ -28,7 +44,7 @@ void assign_itself(T* out, index_t step, const Row& row, index_t first, index_t 
   if constexpr (gains_lanes<Row>)
     assign_by_parts(out, step, row, first, last, past_caches);
   else if (step != 1)
-    assign_each(out, step, row, first, last);
+    assign_apart(out, step, row, first, last);
   else if (row.is_dense())
     assign_dense_row(out, row.dense(), first, last, past_caches);
   else if constexpr (is_strided<Row> || may_lie_apart<Row>)
