@@ -119,8 +119,8 @@ template <class T>
     for (; k + lane::width<T> <= count; k += lane::width<T>)
       lane::store(to + k, lane::load_apart(from + k * step, step));
   }
-  constexpr index_t some =
-      4;  // a loop that short takes twice as long where its code crosses a line
+  // A loop of one element takes twice as long where its code crosses a cache line.
+  constexpr index_t some = 4;
   for (; k + some <= count; k += some) {
     for (index_t i = 0; i < some; ++i) to[k + i] = from[(k + i) * step];
   }
