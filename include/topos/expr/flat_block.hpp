@@ -111,6 +111,17 @@ inline void copy_row(T* to, const T* from, index_t columns) {
   }
 }
 
+/// Calls `copy(k)` for k in [first, last), four at a time: a loop of one element takes twice as
+/// long where its code crosses a cache line.
+template <class Copy>
+[[gnu::always_inline]] inline void in_fours(index_t first, index_t last, const Copy& copy) {
+  constexpr index_t some = 4;
+  for (; first + some <= last; first += some) {
+    for (index_t i = 0; i < some; ++i) copy(first + i);
+  }
+  for (; first < last; ++first) copy(first);
+}
+
 /// Copies elements that lie `step` apart to where they are neighbours.
 template <class T>
 [[gnu::noinline]] void copy_apart(T* to, const T* from, index_t step, index_t count) {
@@ -119,23 +130,13 @@ template <class T>
     for (; k + lane::width<T> <= count; k += lane::width<T>)
       lane::store(to + k, lane::load_apart(from + k * step, step));
   }
-  // A loop of one element takes twice as long where its code crosses a cache line.
-  constexpr index_t some = 4;
-  for (; k + some <= count; k += some) {
-    for (index_t i = 0; i < some; ++i) to[k + i] = from[(k + i) * step];
-  }
-  for (; k < count; ++k) to[k] = from[k * step];
+  in_fours(k, count, [&](index_t i) { to[i] = from[i * step]; });
 }
 
 /// Copies neighbours to elements that lie `step` apart.
 template <class T>
 [[gnu::noinline]] void put_apart(T* to, index_t step, const T* from, index_t count) {
-  constexpr index_t some = 4;  // as above
-  index_t k = 0;
-  for (; k + some <= count; k += some) {
-    for (index_t i = 0; i < some; ++i) to[(k + i) * step] = from[k + i];
-  }
-  for (; k < count; ++k) to[k * step] = from[k];
+  in_fours(0, count, [&](index_t i) { to[i * step] = from[i]; });
 }
 
 /// to[c * pitch + r] = from[r * here.stride + c * here.step].

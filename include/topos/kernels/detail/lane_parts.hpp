@@ -105,17 +105,12 @@ struct lane_parts<operation_row_of<std::index_sequence<I...>, Op, Rows...>> {
   static type of(const given& row, Memory& memory) {
     if constexpr (multiplies_alike<Op>) {
       if (row.op.is_square) {
-        const auto factor = made(first_part(row), memory);
+        using factor_row = std::decay_t<decltype(first_part(row))>;
+        const auto factor = part_of<factor_row>::of(first_part(row), memory);
         return {{factor}, {factor}, row.op};
       }
     }
     return {{part_of<Rows>::of(static_cast<const part<I, Rows>&>(row).value, memory)}..., row.op};
-  }
-
- private:
-  template <class Row, class Memory>
-  static auto made(const Row& row, Memory& memory) {
-    return part_of<Row>::of(row, memory);
   }
 };
 
