@@ -119,6 +119,13 @@ struct strided_rows {
     }
     return no_end;
   }
+  /// How far apart rows of a run are.
+  [[nodiscard]] index_t stride_of_run() const {
+    if constexpr (may_have_axes)
+      return strides[leading > 1 ? leading - 1 : 0];
+    else
+      return strides[0];
+  }
   /// Whether a run is one row again and again.
   [[nodiscard]] bool repeat_in_runs() const { return stride_of_run() == 0; }
   /// Whether elements of rows of a run lie side by side.
@@ -140,13 +147,6 @@ struct strided_rows {
   friend bool operator==(const strided_rows&, const strided_rows&) = default;
 
  private:
-  [[nodiscard]] index_t stride_of_run() const {
-    if constexpr (may_have_axes)
-      return strides[leading > 1 ? leading - 1 : 0];
-    else
-      return strides[0];
-  }
-
   // Whether all rows are the same.
   [[nodiscard]] bool repeats() const {
     return std::all_of(strides, strides + leading, [](index_t s) { return s == 0; });

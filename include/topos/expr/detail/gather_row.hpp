@@ -95,6 +95,9 @@ struct gather_row {
   static constexpr bool has_pairs = false;
   static constexpr bool is_quick = false;
   static constexpr std::size_t bytes_levelled = sizeof(value_type);
+  static constexpr bool in_memory = requires(const Table& elements) {
+    { elements.address() } -> std::same_as<const value_type*>;
+  };
   strided_row<Table> table;  // at index 0
   strided_row<Indices> indices;
   named_places<index_type> named;
@@ -143,8 +146,13 @@ struct gather_row {
     }
   }
   /// See operation_row.hpp.
-  [[nodiscard]] index_t level_until(index_t j) const { return j; }
+  [[nodiscard]] index_t level_until(index_t j) const {
+    return in_memory && is_dense() ? no_end : j;
+  }
   [[nodiscard]] memory_row<value_type> levelled(index_t first, flat_block& block) const {
+    if constexpr (in_memory) {
+      if (is_dense()) return {{table.elements.address()}, dense().base};
+    }
     auto* const values = block.take<value_type>();
     copy(values, first, first + block.columns);
     return {{values}, -first};
@@ -194,6 +202,23 @@ struct gather_rows {
 
   [[nodiscard]] gather_rows from_column(index_t column) const {
     return {table.from_column(column), indices.from_column(column), named, stride};
+  }
+
+  /// Whether `count` rows from r on are dense, each named by an index of its own, and `name` tells
+  /// where they are, if the table is in memory.
+  [[nodiscard]] bool can_name(index_t r, index_t count) const {
+    return table.step == 1 && indices.step == 0 && named.fit() && table.is_one_run(r, count) &&
+           indices.is_one_run(r, count);
+  }
+  /// Of no more than `places_at_once` such rows.
+  void name(index_t r, index_t count, const value_type** to) const {
+    place places[places_at_once];
+    const strided_row<decltype(indices.elements)> down{indices.elements, indices.start(r),
+                                                       indices.stride_of_run()};
+    named.find(places, down, 0, count);
+    const value_type* const data = table.elements.address() + table.start(r);
+    for (index_t k = 0; k < count; ++k)
+      to[k] = data + k * table.stride_of_run() + static_cast<index_t>(places[k]) * stride;
   }
 
   /// See strided_rows.
@@ -279,6 +304,13 @@ struct gather_rows {
       }
     }
   }
+};
+
+/// Whether rows are such, of a table of T in memory.
+template <class Rows, class T>
+inline constexpr bool are_named = requires(const Rows& rows, const T** to) {
+  rows.name(index_t{}, index_t{}, to);
+  { rows.table.elements.address() } -> std::same_as<const T*>;
 };
 
 }  // namespace topos::detail

@@ -4,6 +4,7 @@
 /// Rows combined with each other, column by column, on the host.
 
 #include <algorithm>
+#include <topos/expr/detail/gather_row.hpp>
 #include <topos/kernels/rows.hpp>
 #include <utility>
 
@@ -58,6 +59,63 @@ constexpr index_t most_columns() {
     return columns_of_piece;
 }
 
+/// A batch of the combination of one row, or of four: always in this order.
+template <class Op, class B>
+[[nodiscard, gnu::always_inline]] inline auto joined(const Op& /*op*/, const B& a) {
+  return a;
+}
+template <class Op, class B>
+[[nodiscard, gnu::always_inline]] inline auto joined(const Op& op, const B& a, const B& b,
+                                                     const B& c, const B& d) {
+  return op.lanes(op.lanes(a, b), op.lanes(c, d));
+}
+
+// Some batches of columns, from j on, of rows that lie anywhere: what they are combined to stays in
+// registers, and what will be loaded is fetched.
+template <index_t... Batches, class Op, class T, class Count>
+[[gnu::always_inline]] inline void add_batches(const Op& op, T* to, bool first,
+                                               const T* const* rows, index_t n, index_t j,
+                                               Count some) {
+  constexpr index_t width = memory_row<T>::width;
+  const auto fetch = [&](index_t i) {
+    if (i < n) (__builtin_prefetch(rows[i] + j + Batches * width), ...);
+  };
+  lane::of<T> all[sizeof...(Batches)];
+  const auto put = [&](index_t i, const auto& of_batch) {
+    if (first && i == 0)
+      ((all[Batches] = of_batch(Batches)), ...);
+    else
+      ((all[Batches] = op.lanes(all[Batches], of_batch(Batches))), ...);
+  };
+  const auto load = [&](index_t i, index_t batch) {
+    return memory_row<T>{{rows[i]}}.lanes(j + batch * width, some);
+  };
+  for (index_t i = 0; i < rows_ahead; ++i) fetch(i);
+  if (!first) ((all[Batches] = lane::load(to + Batches * width)), ...);
+  index_t i = 0;
+  for (; i + 4 <= n; i += 4) {
+    for (index_t k = 0; k < 4; ++k) fetch(i + rows_ahead + k);
+    put(i, [&](index_t b) {
+      return joined(op, load(i, b), load(i + 1, b), load(i + 2, b), load(i + 3, b));
+    });
+  }
+  for (; i < n; ++i) put(i, [&](index_t b) { return load(i, b); });
+  (lane::store(to + Batches * width, all[Batches]), ...);
+}
+
+/// to[k] = column c + k of n rows in memory, in the order in which `column_reducer` combines them;
+/// of those and to[k], if they are not the first.
+template <class Op, class T>
+void add_found(const Op& op, T* to, bool first, const T* const* rows, index_t n, index_t c,
+               index_t past) {
+  constexpr index_t width = memory_row<T>::width;
+  for (; c + 4 * width <= past; c += 4 * width, to += 4 * width)
+    add_batches<0, 1, 2, 3>(op, to, first, rows, n, c, lane::all{});
+  for (; c + width <= past; c += width, to += width)
+    add_batches<0>(op, to, first, rows, n, c, lane::all{});
+  if (c < past) add_batches<0>(op, to, first, rows, n, c, past - c);
+}
+
 /// Combines columns of rows into an array, which has room for a whole batch after its end.
 template <class Op, class Rows, class T>
 class column_reducer {
@@ -67,9 +125,12 @@ class column_reducer {
   /// to[k] = column c + k of `count` rows, r, r + step, ...; of those and to[k], where more are
   /// added.
   void run(index_t r, index_t step, index_t count, index_t c, index_t past, bool more = false) {
+    constexpr bool by_lanes = adds_column_lanes<Op, row_type, T>();
+    if constexpr (by_lanes && are_named<Rows, T>) {
+      if (step == 1 && rows_.can_name(r, count)) return add_named(!more, c, past, r, count);
+    }
     const row_type row = rows_.row(r);
     if constexpr (lie_in_runs<Rows>) is_run_ = step == 1 && count <= rows_.run_from(r);
-    constexpr bool by_lanes = adds_column_lanes<Op, row_type, T>();
     // Four rows at a time: what is combined so far is read and written less often.
     const auto run_all = [&](const auto& how) {
       index_t i = 0;
@@ -141,14 +202,26 @@ class column_reducer {
     }
   }
 
+  // Rows in memory that indices name: where they are is found before.
+  void add_named(bool first, index_t c, index_t past, index_t r, index_t count) const {
+    constexpr index_t at_once = 32;
+    const T* rows[at_once];
+    for (index_t n = 0; count > 0; r += n, count -= n, first = false) {
+      n = std::min(at_once, count);
+      rows_.name(r, n, rows);
+      add_found(op_, to_, first, rows, n, c, past);
+    }
+  }
+
   template <class Row, class... More>
   [[gnu::always_inline]] void add(T* to, bool first, index_t c, index_t past, const Row& row,
                                   const More&... more) const {
     if constexpr (adds_column_lanes<Op, Row, T>()) {
       index_t j = c;
       for (; j + Row::width <= past; j += Row::width, to += Row::width)
-        put(first, to, joined(lanes(row, j, lane::all{}), lanes(more, j, lane::all{})...));
-      if (j < past) put(first, to, joined(lanes(row, j, past - j), lanes(more, j, past - j)...));
+        put(first, to, joined(op_, lanes(row, j, lane::all{}), lanes(more, j, lane::all{})...));
+      if (j < past)
+        put(first, to, joined(op_, lanes(row, j, past - j), lanes(more, j, past - j)...));
     } else {
       add_values(to, first, c, past, row);
       (add_values(to, false, c, past, more), ...);
@@ -158,15 +231,6 @@ class column_reducer {
   template <class Row, class Count>
   [[nodiscard, gnu::always_inline]] static auto lanes(const Row& row, index_t j, Count count) {
     return by_itself<Row>(row.lanes(j, count));
-  }
-
-  template <class B>
-  [[nodiscard]] auto joined(const B& a) const {
-    return a;
-  }
-  template <class B>
-  [[nodiscard]] auto joined(const B& a, const B& b, const B& c, const B& d) const {
-    return op_.lanes(op_.lanes(a, b), op_.lanes(c, d));
   }
 
   template <class B>

@@ -117,25 +117,55 @@ void use_narrow(const Rows& rows, const short_rows& together, index_t r, index_t
   }
 }
 
+/// Bytes that are written down at a time: in the first cache.
+inline constexpr index_t bytes_written = bytes_of_piece / 4;
+
+// Whether rows are in memory, where indices name them, and as many as are written down at a time:
+// then they are combined where they are, `abreast` of them to a wide row, and the rest to `last`.
+template <class Op, class Rows, class T>
+bool combine_named(const Op& op, const Rows& rows, index_t r, index_t count, index_t columns,
+                   index_t abreast, T* to, T* last) {
+  if constexpr (are_named<Rows, T> && adds_column_lanes<Op, row_of<Rows>, T>()) {
+    const index_t most = bytes_written / (columns * static_cast<index_t>(sizeof(T)));
+    if (count > std::min(places_at_once, most) || !rows.can_name(r, count)) return false;
+    const T* at[places_at_once];
+    const T* below[places_at_once];  // each other
+    rows.name(r, count, at);
+    const index_t wide = count / abreast;
+    for (index_t s = 0; s < abreast; ++s) {
+      for (index_t k = 0; k < wide; ++k) below[k] = at[k * abreast + s];
+      add_found(op, to + s * columns, true, below, wide, 0, columns);
+    }
+    const index_t rest = count % abreast;
+    if (rest != 0) add_found(op, last, true, at + wide * abreast, rest, 0, columns);
+    return true;
+  } else {
+    return false;
+  }
+}
+
 /// to[k] = column k of `count` rows from r on; `to` has room for a wide row and a batch.
 template <class Op, class Rows, class T>
 void combine_narrow(const Op& op, const Rows& rows, const short_rows& together, index_t r,
                     index_t count, index_t columns, T* to) {
-  constexpr index_t bytes_written = bytes_of_piece / 4;  // in the first cache
   const index_t abreast = rows_abreast(columns, count);
   const index_t width = abreast * columns;
   const index_t rest = count % abreast;
   T last[wide_columns + most_lanes];
   bool some = false;
-  use_narrow<bytes_written>(rows, together, r, count, columns, [&](const T* values, index_t n) {
-    const index_t wide = n / abreast;
-    if (wide != 0)
-      column_reducer(op, partial_rows<T>{values, width}, to).run(0, 1, wide, 0, width, some);
-    some = some || wide != 0;
-    if (n % abreast != 0)
-      column_reducer(op, partial_rows<T>{values, columns}, last)
-          .run(wide * abreast, 1, rest, 0, columns);
-  });
+  if (combine_named(op, rows, r, count, columns, abreast, to, last)) {
+    some = true;
+  } else {
+    use_narrow<bytes_written>(rows, together, r, count, columns, [&](const T* values, index_t n) {
+      const index_t wide = n / abreast;
+      if (wide != 0)
+        column_reducer(op, partial_rows<T>{values, width}, to).run(0, 1, wide, 0, width, some);
+      some = some || wide != 0;
+      if (n % abreast != 0)
+        column_reducer(op, partial_rows<T>{values, columns}, last)
+            .run(wide * abreast, 1, rest, 0, columns);
+    });
+  }
   if (!some) return void(std::copy_n(last, columns, to));
   for (index_t left = width / 2; left >= columns; left /= 2)
     assign(to, 1, make_row(op, memory_row<T>{{to}}, memory_row<T>{{to}, left}), 0, left);
