@@ -27,6 +27,9 @@ using topos::index_t;
 using topos::take;
 using topos::tensor;
 
+constexpr index_t table_rows = 97;
+constexpr index_t groups = 5;
+
 template <class T>
 class named_rows : public testing::Test {};
 using types = support::types<std::int32_t, topos::f16, double, float>;
@@ -34,8 +37,6 @@ TYPED_TEST_SUITE(named_rows, types);
 
 TYPED_TEST(named_rows, are_combined_as_where_they_are_copied_to) {
   using T = TypeParam;
-  constexpr index_t table_rows = 97;
-  constexpr index_t groups = 5;
   on_each_real_device([](topos::device d) {
     for (const index_t columns : {1, 3, 16, 23, 24, 64, 65, 130}) {
       const tensor<T, 2> whole =
