@@ -59,6 +59,17 @@ TYPED_TEST(named_rows, are_combined_as_where_they_are_copied_to) {
         expect_same([](const auto& x) { return sum(x, 1); });
         expect_same([&](const auto& x) { return sum(x * expand_dims(weights, 2), 1); });
         expect_same([](const auto& x) { return sum(x, 0); });
+        // Beside others that are named, and what is the same for all groups.
+        const auto expect_same_of_two = [&](const auto& of) {
+          const auto other = take(table, topos::flip(at, 1), 0);
+          EXPECT_TRUE(
+              same_bits(values_of(eval(of(lazy, other))), values_of(eval(of(copied, eval(other))))))
+              << columns << " columns, " << named << " rows of each";
+        };
+        const tensor<T, 2> same = topos::slice(copied, 0);
+        expect_same_of_two([&](const auto& x, const auto& y) { return (x - y) * same; });
+        expect_same_of_two([](const auto& x, const auto& y) { return sum(x * y, 2); });
+        expect_same_of_two([&](const auto& x, const auto& y) { return sum(x * same + y, 1); });
         if constexpr (!support::few_types) {
           expect_same([](const auto& x) { return max(x, 1); });
           expect_same([](const auto& x) { return sum(x, 2); });

@@ -6,19 +6,15 @@
 #include <algorithm>
 #include <cstdint>
 #include <topos/async/queue.hpp>
+#include <topos/expr/detail/found_rows.hpp>
 #include <topos/expr/expression.hpp>
+#include <topos/kernels/detail/pair_kernel.hpp>
 #include <topos/kernels/effort.hpp>
 #include <topos/kernels/rows.hpp>
 #include <topos/kernels/short_rows.hpp>
 #include <topos/kernels/tiling.hpp>
 
 namespace topos::detail {
-
-/// Elements that one item of a map computes: enough to hide the launch, few enough to share.
-inline constexpr index_t map_chunk = 4096;
-
-/// The same of a map past the caches, which waits for the memory at the end of each item.
-inline constexpr index_t streamed_chunk = 8 * map_chunk;
 
 /// Memory that a kernel writes.
 template <class T>
@@ -117,7 +113,7 @@ struct map_kernel {
       } else if (tiles_on_host.any()) {
         assign_tile(r, past_r, c, past_c);
       } else {
-        for (; r < past_r; ++r) host_rows::assign_rows(c, past_c, target_of(r, c, rows.row(r)));
+        assign_each(r, past_r, c, past_c);
       }
       if (past_caches) fence();
     } else if (past_r - r == 1) {
@@ -135,6 +131,17 @@ struct map_kernel {
       }
       team.barrier();
     }
+  }
+
+  void assign_each(index_t r, index_t past_r, index_t c, index_t past_c) const {
+    const auto assign_all = [&](const auto& all, index_t first, index_t past) {
+      for (; first < past; ++first)
+        host_rows::assign_rows(c, past_c, target_of(first, c, all.row(first)));
+    };
+    if (past_c - c == tiles.columns)
+      use_found(rows, r, past_r, tiles.columns, assign_all);
+    else
+      assign_all(rows, r, past_r);
   }
 
   void assign_tile(index_t r, index_t past_r, index_t c, index_t past_c) const {
@@ -161,48 +168,6 @@ struct map_kernel {
     short_on_host.for_each(rows, r, past_r, [&](const auto& row, flat_block& block) {
       host_rows::assign_block(target, row, block, past_caches);
     });
-  }
-};
-
-/// The kernel of a map of one row whose elements o and o + distance are computed together: item i
-/// is a chunk of the first half, and that of the second; where they are neighbours, a chunk.
-template <class T, class Rows>
-struct pair_kernel {
-  T* out;
-  Rows rows;
-  index_t size;
-  index_t distance;
-  bool past_caches;
-  bool neighbours;
-
-  [[nodiscard]] KOKKOS_FUNCTION index_t chunk() const {
-    return past_caches ? streamed_chunk : map_chunk;
-  }
-  [[nodiscard]] KOKKOS_FUNCTION index_t columns() const { return neighbours ? size : distance; }
-  [[nodiscard]] index_t count() const { return (columns() + chunk() - 1) / chunk(); }
-  [[nodiscard]] index_t cost() const { return neighbours ? chunk() : 2 * chunk(); }
-
-  TOPOS_HOST_BRANCH
-  template <class Team>
-  KOKKOS_FUNCTION void operator()(const Team& team, index_t i) const {
-    const index_t first = i * chunk();
-    const index_t last = first + chunk() < columns() ? first + chunk() : columns();
-    if constexpr (Team::on_host) {
-      T* const to = out + first;
-      host_rows::assign_paired(to, to + distance, rows.row(0).dense(), first, last, size, distance,
-                               past_caches);
-      if (past_caches) fence();
-    } else if (neighbours) {
-      assign(team, out + first, rows.row(0), first, last);
-    } else {
-      const auto row = rows.row(0).dense();
-      for (index_t j = first + team.rank(); j < last; j += team.threads()) {
-        const auto both = row.two(j, distance);
-        out[j] = both.value[0];
-        if (j + distance < size) out[j + distance] = both.value[1];
-      }
-      team.barrier();
-    }
   }
 };
 
@@ -299,8 +264,11 @@ class map_plan {
                 {}},
         dense_(w.axes == 1 && kernel_.target.step == 1 && kernel_.rows.row(0).is_dense()) {
     const bool flat = kernel_.target.lies_flat(w.columns());
-    kernel_.short_on_host = {out.where(), kernel_.rows, w.rows(), w.columns(),
-                             flat ? 0 : sizeof(value_type)};
+    // Rows that are only copied go straight to where they are to be.
+    if (are_named<decltype(kernel_.rows), value_type> || !are_found(kernel_.rows, w.columns())) {
+      kernel_.short_on_host = {out.where(), kernel_.rows, w.rows(), w.columns(),
+                               flat ? 0 : sizeof(value_type)};
+    }
     // Rows that are computed together are whole: two tiles with parts of one would both do it.
     if (!kernel_.short_on_host.any()) crossed_ = rows_crossed(e, w);
     kernel_.tiles = tiling::of(w.rows(), w.columns(), crossed_, past ? streamed_chunk : map_chunk);

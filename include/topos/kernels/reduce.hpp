@@ -146,7 +146,8 @@ class reduce_plan {
       kernel_.short_on_host =
           host_rows::turned_rows<element_type>::of(out.where(), kernel_.rows, kernel_);
     if (kernel_type::writes_down && order.by_rows && kernel_.reduced == 1 &&
-        kernel_.columns >= short_row && kernel_.is_computed())
+        kernel_.columns >= short_row && kernel_.is_computed() &&
+        !(are_quick_when_found<rows> && are_found(kernel_.rows, kernel_.columns)))
       kernel_.written_on_host = {out.where(), kernel_.rows, kernel_.outer, kernel_.columns,
                                  sizeof(element_type)};
     host_rows::pair_rows(kernel_, v, size_, out.where());

@@ -8,6 +8,12 @@
 
 namespace topos::detail {
 
+/// Elements that one item of a map computes: enough to hide the launch, few enough to share.
+inline constexpr index_t map_chunk = 4096;
+
+/// The same of a map past the caches, which waits for the memory at the end of each item.
+inline constexpr index_t streamed_chunk = 8 * map_chunk;
+
 /// How a kernel's items share rows of columns: as tiles.
 struct tiling {
   static constexpr index_t side = 64;  ///< Rows and columns of a square tile.

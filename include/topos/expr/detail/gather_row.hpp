@@ -204,11 +204,17 @@ struct gather_rows {
     return {table.from_column(column), indices.from_column(column), named, stride};
   }
 
-  /// Whether `count` rows from r on are dense, each named by an index of its own, and `name` tells
-  /// where they are, if the table is in memory.
+  /// Whether rows are dense, each named by an index of its own, and `name` tells where they are, if
+  /// the table is in memory:
+  [[nodiscard]] bool can_name() const {
+    return table.step == 1 && indices.step == 0 && named.fit();
+  }
+  /// so many from r on at once.
+  [[nodiscard]] index_t named_from(index_t r) const {
+    return std::min(table.run_from(r), indices.run_from(r));
+  }
   [[nodiscard]] bool can_name(index_t r, index_t count) const {
-    return table.step == 1 && indices.step == 0 && named.fit() && table.is_one_run(r, count) &&
-           indices.is_one_run(r, count);
+    return can_name() && count <= named_from(r);
   }
   /// Of no more than `places_at_once` such rows.
   void name(index_t r, index_t count, const value_type** to) const {

@@ -4,7 +4,7 @@
 /// Rows combined with each other, column by column, on the host.
 
 #include <algorithm>
-#include <topos/expr/detail/gather_row.hpp>
+#include <topos/expr/detail/found_rows.hpp>
 #include <topos/kernels/rows.hpp>
 #include <utility>
 
@@ -128,6 +128,14 @@ class column_reducer {
     constexpr bool by_lanes = adds_column_lanes<Op, row_type, T>();
     if constexpr (by_lanes && are_named<Rows, T>) {
       if (step == 1 && rows_.can_name(r, count)) return add_named(!more, c, past, r, count);
+    } else if constexpr (by_lanes && having_named<Rows>) {
+      if (step == 1 && c == 0 && are_found(rows_, past, r, count)) {
+        return use_found(rows_, r, r + count, past,
+                         [&](const auto& rows, index_t first, index_t past_found) {
+                           column_reducer<Op, std::decay_t<decltype(rows)>, T>(op_, rows, to_)
+                               .run(first, 1, past_found - first, 0, past, more || first != r);
+                         });
+      }
     }
     const row_type row = rows_.row(r);
     if constexpr (lie_in_runs<Rows>) is_run_ = step == 1 && count <= rows_.run_from(r);

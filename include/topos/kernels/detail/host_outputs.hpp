@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <concepts>
+#include <topos/expr/detail/found_rows.hpp>
 #include <topos/kernels/detail/centred_rows.hpp>
 #include <topos/kernels/detail/column_reducer.hpp>
 #include <topos/kernels/detail/narrow_rows.hpp>
@@ -56,8 +57,11 @@ void outputs_of_rows(const Kernel& kernel, index_t first, index_t last) {
       return;
     }
   }
-  reduce_each(kernel.op, kernel.rows, first, last, kernel.columns,
-              [&](index_t o, T value) { kernel.write(o, value); });
+  use_found(kernel.rows, first, last, kernel.columns,
+            [&](const auto& rows, index_t r, index_t past) {
+              reduce_each(kernel.op, rows, r, past, kernel.columns,
+                          [&](index_t o, T value) { kernel.write(o, value); });
+            });
 }
 
 /// Outputs [first, last) of a kernel along rows.
