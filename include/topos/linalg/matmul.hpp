@@ -8,6 +8,7 @@
 #include <topos/expr/elementwise.hpp>
 #include <topos/expr/views.hpp>
 #include <topos/linalg/detail/matrices.hpp>
+#include <topos/linalg/detail/small_products.hpp>
 #include <topos/linalg/provider.hpp>
 #include <topos/tensor/creation.hpp>
 #include <topos/tensor/reduction.hpp>
@@ -30,6 +31,13 @@ template <class T>
 /// Runs products by the first provider that can.
 template <class Stream, class T>
 void multiply_matrices(const Stream& stream, const matrix_product<T>& p) {
+  if constexpr (builtin_provider::multiplies<T> &&
+                std::same_as<typename Stream::backend, backend::host>) {
+    if (are_small(p)) {
+      const small_products_kernel<T> products(p);
+      return stream.for_each("topos::matmul", products.items(), products.cost(), 0, products);
+    }
+  }
   if constexpr (builtin_provider::multiplies<T>) {
     if (!p.fits_int()) return builtin_provider::multiply(stream, p);
   } else if (!p.fits_int()) {
