@@ -7,6 +7,7 @@
 #include <concepts>
 #include <cstddef>
 #include <topos/expr/operation_row.hpp>
+#include <topos/expr/operations.hpp>
 #include <type_traits>
 
 namespace topos::detail::host_rows {
@@ -15,6 +16,8 @@ namespace topos::detail::host_rows {
 inline constexpr int weight_of_keeping = 5;
 /// What takes more than that twice is looked for.
 inline constexpr int least_weight = weight_of_keeping + 2;
+/// What a quotient takes of numbers that processors divide by lanes, which they do slowly.
+inline constexpr int weight_of_quotient = 8;
 /// What any function takes, and any element that is made.
 inline constexpr int weight_of_function = 24;
 
@@ -51,7 +54,9 @@ template <class Row>
 inline constexpr int weight<Row> = Row::is_quick ? 0 : weight_of_function;
 template <class Indices, class Op, class... Rows>
 inline constexpr int weight<operation_row_of<Indices, Op, Rows...>> =
-    (std::is_base_of_v<quick, Op> || std::is_base_of_v<brief, Op> ? 1 : weight_of_function) +
+    (std::is_same_v<Op, divide_op>                                  ? weight_of_quotient
+     : std::is_base_of_v<quick, Op> || std::is_base_of_v<brief, Op> ? 1
+                                                                    : weight_of_function) +
     ((is_function<Rows> ? 0 : weight<Rows>)+...);
 
 /// How many rows are looked for in one.
