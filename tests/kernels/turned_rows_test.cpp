@@ -7,6 +7,7 @@
 #include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <numeric>
 #include <topos/kernels/detail/turned_rows.hpp>
 #include <vector>
@@ -66,6 +67,27 @@ TYPED_TEST(turned_rows, one_over_another) {
   for (index_t columns = 1; columns < 20; ++columns) {
     turns<TypeParam>(40, columns, {1, 1});
     turns<TypeParam>(40, columns, {0, 1});
+  }
+}
+
+// Each element some times, wherever the next one is.
+TYPED_TEST(turned_rows, of_one_element_each) {
+  for (index_t columns = 1; columns < 20; ++columns) {
+    for (const index_t rows : {1, 15, 16, 17, 33, 64, 150}) {
+      for (const index_t stride : {1, 2, 3, -1}) {
+        std::vector<TypeParam> from(static_cast<std::size_t>((rows - 1) * std::abs(stride) + 1));
+        for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<TypeParam>(i % 251);
+        const TypeParam* const first = stride < 0 ? &from.back() : from.data();
+        std::vector<TypeParam> to(static_cast<std::size_t>(rows * columns));
+        copy_rows(to.data(), {columns, 1}, first, {stride, 0}, rows, columns);
+        for (index_t r = 0; r < rows; ++r) {
+          for (index_t c = 0; c < columns; ++c) {
+            ASSERT_EQ(to[static_cast<std::size_t>(r * columns + c)], first[r * stride])
+                << rows << " x " << columns << ", row " << r << ", column " << c;
+          }
+        }
+      }
+    }
   }
 }
 

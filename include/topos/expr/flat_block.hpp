@@ -175,6 +175,18 @@ void copy_rows(T* to, row_steps there, const T* from, row_steps here, index_t ro
     from += done;
     rows -= done;
   }
+  if (here.step == 0 && there.step == 1 && there.stride == columns && columns <= 4) {
+    constexpr index_t some = 64;  // which are picked first
+    T picked[some];
+    while (rows >= some) {
+      copy_apart(picked, from, here.stride, some);
+      const index_t done = lane::interleave(to, picked, 0, columns, some);
+      to += done * columns;
+      from += done * here.stride;
+      rows -= done;
+      if (done != some) break;  // the machine cannot
+    }
+  }
   if (here.step == 0 && there.step == 1 && there.stride == columns &&
       columns <= repeated_at_once<T>) {
     const index_t done = repeat_each(to, from, here.stride, rows, columns);

@@ -49,6 +49,30 @@ struct whole_loads {
 
 inline constexpr int bytes_at_once = 16;
 
+/// Numbers of so many bytes, each so many times one after another, some whole loads of them: says
+/// how many numbers.
+template <std::size_t Size, int Times>
+index_t repeat(std::byte* to, const std::byte* from, index_t count) {
+  constexpr index_t width = bytes_at_once / static_cast<index_t>(Size);
+  alignas(bytes_at_once) static constexpr auto places = [] {
+    std::array<signed char, std::size_t{bytes_at_once} * Times> result{};
+    for (std::size_t i = 0; i < result.size(); ++i)
+      result[i] = static_cast<signed char>(i / Size / Times * Size + i % Size);
+    return result;
+  }();
+  index_t done = 0;
+  for (; done + width <= count; done += width, from += bytes_at_once) {
+    const __m128i load = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+    for (int part = 0; part < Times; ++part, to += bytes_at_once) {
+      const auto* const here =
+          reinterpret_cast<const __m128i*>(places.data() + part * bytes_at_once);
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(to),
+                       _mm_shuffle_epi8(load, _mm_load_si128(here)));
+    }
+  }
+  return done;
+}
+
 /// A load of numbers of one byte or two, each picked at its lane, and 0 at the others.
 template <int Step, int Load, class T>
 inline __m128i picked_bytes(const T* from) {
@@ -296,6 +320,17 @@ index_t interleave([[maybe_unused]] T* to, [[maybe_unused]] const T* from,
     if (columns == 2) return detail::interleave<sizeof(T), 2>(out, in, apart, rows);
     if (columns == 3) return detail::interleave<sizeof(T), 3>(out, in, apart, rows);
     if (columns == 4) return detail::interleave<sizeof(T), 4>(out, in, apart, rows);
+    return 0;
+  }
+#endif
+#ifdef __AVX2__
+  if constexpr (sizeof(T) <= 8) {
+    auto* const out = reinterpret_cast<std::byte*>(to);
+    const auto* const in = reinterpret_cast<const std::byte*>(from);
+    if (step != 0) return 0;
+    if (columns == 2) return detail::repeat<sizeof(T), 2>(out, in, rows);
+    if (columns == 3) return detail::repeat<sizeof(T), 3>(out, in, rows);
+    if (columns == 4) return detail::repeat<sizeof(T), 4>(out, in, rows);
   }
 #endif
   return 0;
