@@ -52,6 +52,25 @@ template <class T>
   return lane::load(ramp<T>.value) + lane::splat(static_cast<T>(o));
 }
 
+/// The same as floating-point numbers, rounded once, of numbers that 32 bits hold.
+template <class T>
+[[nodiscard]] inline auto floats_from(index_t o) {
+  if constexpr (std::same_as<T, float>)
+    return lane::to_float(numbers_from<std::int32_t>(o));
+  else
+    return numbers_from<T>(o);
+}
+/// Whether batches from o on are of such numbers.
+template <class T>
+[[nodiscard]] inline bool are_of_32_bits(index_t o) {
+  return o <= (index_t{1} << 31) - lane::width<T>;
+}
+/// Lanes of elements one by one, where they are beyond these.
+template <class T, class Elements>
+[[nodiscard, gnu::noinline, gnu::cold]] auto lanes_one_by_one(const Elements& elements, index_t o) {
+  return lane::generate<T>([&](index_t i) { return elements(o + i); });
+}
+
 template <class T>
 struct constant_elements {
   using value_type = T;
@@ -85,6 +104,18 @@ struct arange_elements {
     } else {
       return add_op{}(start, multiply_op{}(static_cast<T>(o), step));
     }
+  }
+  template <class Count>
+    requires(lane::element<T> && sizeof(T) >= 4)
+  [[nodiscard]] auto lanes(index_t o, Count /*count*/) const {
+    if (!are_of_32_bits<T>(o)) [[unlikely]]
+      return lanes_one_by_one<T>(*this, o);
+    if constexpr (std::floating_point<T>)
+      return lane::splat(start) + lane::rounded(floats_from<T>(o) * lane::splat(step));
+    else if (step == T(1))
+      return lane::splat(start) + numbers_from<T>(o);
+    else
+      return lane::splat(start) + numbers_from<T>(o) * lane::splat(step);
   }
 };
 
@@ -171,17 +202,9 @@ struct linspace_elements {
   template <class Count>
     requires(std::same_as<T, float>)
   [[nodiscard]] auto lanes(index_t o, Count /*count*/) const {
-    // Whole numbers of 32 bits become floats rounded once, as from any wider type.
-    constexpr index_t width = lane::width<T>;
-    if (o > std::min(last, index_t{1} << 31) - width) [[unlikely]]
-      return one_by_one(o);
-    const lane::batch<T> n = lane::to_float(numbers_from<std::int32_t>(o));
-    return lane::splat(start) + lane::rounded(n * lane::splat(step));
-  }
-
- private:
-  [[gnu::noinline, gnu::cold]] auto one_by_one(index_t o) const {
-    return lane::generate<T>([&](index_t i) { return (*this)(o + i); });
+    if (!are_of_32_bits<T>(o) || o > last - lane::width<T>) [[unlikely]]
+      return lanes_one_by_one<T>(*this, o);
+    return lane::splat(start) + lane::rounded(floats_from<T>(o) * lane::splat(step));
   }
 };
 

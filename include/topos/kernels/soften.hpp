@@ -102,12 +102,10 @@ struct soften_kernel {
   KOKKOS_FUNCTION value_type kept(const Team& team, const Op& op, const Row& row,
                                   value_type* memory) const {
     if constexpr (Team::on_host) {
-      if constexpr (host_rows::gains_lanes<Row>) {
-        host_rows::assign(memory, 1, row, 0, columns);
-        return host_rows::reduce(op, memory_row<value_type>{{memory}}, 0, columns);
-      } else {
+      if (!host_rows::gains_lanes<Row> && row.is_dense())
         return host_rows::reduce(op, kept_row<Row>{row, memory}, 0, columns);
-      }
+      host_rows::assign(memory, 1, row, 0, columns);
+      return host_rows::reduce(op, memory_row<value_type>{{memory}}, 0, columns);
     } else {
       assign(team, memory, row, 0, columns);
       return reduce(team, op, memory_row<value_type>{{memory}}, 0, columns);

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <topos/expr/detail/xsimd_lanes.hpp>
 #include <type_traits>
 
@@ -92,13 +93,19 @@ template <class B, class T, std::size_t Count>
   return result;
 }
 
-/// x, but not further than where exp(x) is 0 or infinite.
+/// Where exp(x) is 0, and where it is infinite.
+template <class T>
+inline constexpr T least_exponent = exponents<T>::least* static_cast<T>(0.69314718055994530942);
+template <class T>
+inline constexpr T most_exponent = exponents<T>::most* static_cast<T>(0.69314718055994530942) +
+                                   T(1);
+
+/// x, but not further than that.
 template <class T, class A>
 [[nodiscard, gnu::always_inline]] inline xsimd::batch<T, A> within_exponents(
     const xsimd::batch<T, A>& x) {
   using B = xsimd::batch<T, A>;
-  constexpr T log_2 = static_cast<T>(0.69314718055994530942);
-  return held_between(B(exponents<T>::least * log_2), B(exponents<T>::most * log_2 + 1), x);
+  return held_between(B(least_exponent<T>), B(most_exponent<T>), x);
 }
 
 /// exp(x) as 2^n (1 + rest), where x = n log 2 + r, |r| <= log(2) / 2 and rest = r + r^2 p(r).
@@ -175,18 +182,79 @@ template <class T, class A>
 
 }  // namespace detail
 
+namespace detail {
+
+// Powers of any x.
+template <class T, class A>
+[[nodiscard, gnu::noinline]] xsimd::batch<T, A> exp_anywhere(const xsimd::batch<T, A>& x) {
+  const auto e = parts_of_exp(within_exponents(x));
+  return e.n.scaled(e.rest + xsimd::batch<T, A>(T(1)));
+}
+template <class T, class A>
+[[nodiscard, gnu::noinline]] xsimd::batch<T, A> exp2_anywhere(const xsimd::batch<T, A>& x) {
+  using B = xsimd::batch<T, A>;
+  const auto e = parts_of_exp2(held_between(B(exponents<T>::least), B(exponents<T>::most), x));
+  return e.n.scaled(e.near_1);
+}
+
+/// `power(x)` where x is no further from 0 than `far`, 0 below `least`, infinite above `most`, and
+/// `anywhere(x)` if some x is anywhere else: products that are nearly 0 take processors a hundred
+/// times as long, and the numbers that masks put in are far below.
+template <class T, class A, class Power, class Anywhere>
+[[nodiscard, gnu::always_inline]] inline xsimd::batch<T, A> power_of(T far, T least, T most,
+                                                                     const xsimd::batch<T, A>& x,
+                                                                     const Power& power,
+                                                                     const Anywhere& anywhere) {
+  using B = xsimd::batch<T, A>;
+  const B near = held_between(B(-far), B(far), x);
+  const B result = power(near);
+  const auto is_near = near == x;
+  if (xsimd::all(is_near)) [[likely]]
+    return result;
+  const auto is_zero = x < B(least);
+  const auto is_infinite = x > B(most);
+  if (!xsimd::all(is_near | is_zero | is_infinite)) [[unlikely]]
+    return anywhere(x);
+  return xsimd::select(is_zero, B(T(0)),
+                       xsimd::select(is_infinite, B(std::numeric_limits<T>::infinity()), result));
+}
+
+}  // namespace detail
+
 template <class T, class A>
 [[gnu::always_inline]] inline xsimd::batch<T, A> exp(const xsimd::batch<T, A>& x) {
-  const auto e = detail::parts_of_exp(detail::within_exponents(x));
-  return e.n.scaled(e.rest + xsimd::batch<T, A>(T(1)));
+  using B = xsimd::batch<T, A>;
+  if constexpr (sizeof(x.data) == 64) {
+    const auto e = detail::parts_of_exp(detail::within_exponents(x));
+    return e.n.scaled(e.rest + B(T(1)));
+  } else {
+    constexpr T far = sizeof(T) == 4 ? T(87) : T(708);  // where powers are normal
+    const auto power = [](const B& y) __attribute__((always_inline)) {
+      const auto e = detail::parts_of_exp(y);
+      return e.n.scaled_to_normal(e.rest + B(T(1)));
+    };
+    return detail::power_of(far, detail::least_exponent<T>, detail::most_exponent<T>, x, power,
+                            [](const B& y) { return detail::exp_anywhere(y); });
+  }
 }
 
 template <class T, class A>
 [[gnu::always_inline]] inline xsimd::batch<T, A> exp2(const xsimd::batch<T, A>& x) {
   using B = xsimd::batch<T, A>;
   using number = detail::exponents<T>;
-  const auto e = detail::parts_of_exp2(detail::held_between(B(number::least), B(number::most), x));
-  return e.n.scaled(e.near_1);
+  if constexpr (sizeof(x.data) == 64) {
+    const auto e =
+        detail::parts_of_exp2(detail::held_between(B(number::least), B(number::most), x));
+    return e.n.scaled(e.near_1);
+  } else {
+    constexpr T far = sizeof(T) == 4 ? T(126) : T(1022);
+    const auto power = [](const B& y) __attribute__((always_inline)) {
+      const auto e = detail::parts_of_exp2(y);
+      return e.n.scaled_to_normal(e.near_1);
+    };
+    return detail::power_of(far, number::least, number::most, x, power,
+                            [](const B& y) { return detail::exp2_anywhere(y); });
+  }
 }
 
 /// exp(x) - 1 = 2^n rest + (2^n - 1): within 1.5 units in the last place. Of double these nearly
@@ -194,7 +262,9 @@ template <class T, class A>
 template <class T, class A>
 xsimd::batch<T, A> expm1(const xsimd::batch<T, A>& x) {
   using B = xsimd::batch<T, A>;
-  const auto e = detail::parts_of_exp(detail::within_exponents(x));
+  // Below -50 it is -1, and 2^n no number that takes long.
+  const auto e =
+      detail::parts_of_exp(detail::held_between(B(T(-50)), B(detail::most_exponent<T>), x));
   const B power = e.n.scaled(B(T(1)));
   B sum = lane::fma(power, e.rest, B(power - B(T(1))));
   if constexpr (std::is_same_v<T, double>) sum = lane::fma(power, e.lost, sum);
@@ -202,7 +272,7 @@ xsimd::batch<T, A> expm1(const xsimd::batch<T, A>& x) {
   const auto large = x > B(sizeof(T) == 4 ? T(88) : T(709));  // where 2^n may be infinite
   if (!xsimd::any(large)) [[likely]]
     return result;
-  return xsimd::select(large, lane::exp(x), result);
+  return xsimd::select(large, detail::exp_anywhere(x), result);
 }
 
 /// x + x^3 p(x^2) near 0, elsewhere 1 - 2 / (exp(2 |x|) + 1) with the sign of x: within 1.4 units
