@@ -22,7 +22,8 @@ struct operation_rows_of<std::index_sequence<I...>, Op, Rows...> : part<I, Rows>
   static constexpr bool may_have_axes = (have_axes<Rows> || ...);
   Op op;
   operation_rows_of(const Op& o, const Rows&... rows) : part<I, Rows>{rows}..., op(o) {}
-  KOKKOS_FUNCTION auto row(index_t r) const {
+  // (Some of the rows only the host has.)
+  TOPOS_HOST_BRANCH [[nodiscard]] KOKKOS_FUNCTION auto row(index_t r) const {
     return operation_row<Op, row_of<Rows>...>{{part<I, Rows>::value.row(r)}..., op};
   }
   [[nodiscard]] index_t run_from(index_t r) const requires(have_runs<Rows>&&...) {

@@ -8,6 +8,7 @@
 #include <topos/async/queue.hpp>
 #include <topos/expr/detail/found_rows.hpp>
 #include <topos/expr/expression.hpp>
+#include <topos/expr/reshape.hpp>
 #include <topos/kernels/detail/pair_kernel.hpp>
 #include <topos/kernels/effort.hpp>
 #include <topos/kernels/rows.hpp>
@@ -329,6 +330,21 @@ void map(const E& e, const buffer& out, const layout<E::rank>& target, std::sour
   std::vector<buffer> reads = memory_read_by(e);
   const map_plan<E> plan(e, reads, out, target);
   submit_map(plan, std::move(reads), out, where, name);
+}
+
+/// The same of elements in row-major order under another shape: where all go to one place after
+/// another, those of what has them under its own.
+template <expression E, std::size_t Rank>
+void map(const strided_node<numbered_source<E>, Rank>& e, const buffer& out,
+         const layout<Rank>& target, std::source_location where, const char* name = "topos::map") {
+  using reshaped = strided_node<numbered_source<E>, Rank>;
+  const auto own = layout<E::rank>::dense(e.source.e.shape(), target.offset);
+  if (e.where == layout<Rank>::dense(e.shape()) &&
+      size_of_shape(e.shape()) == size_of_shape(own.extents) &&
+      target == layout<Rank>::dense(e.shape(), target.offset))
+    map(e.source.e, out, own, where, name);
+  else
+    map<reshaped>(e, out, target, where, name);
 }
 
 /// The memory that a team of a kernel needs.
