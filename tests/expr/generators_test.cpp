@@ -160,6 +160,24 @@ TEST(arange, of_large_integers_has_the_length_of_their_distance) {
   EXPECT_THROW(static_cast<void>(arange<std::int64_t>(least, most)), topos::invalid_argument);
 }
 
+template <class T>
+void expect_numbers_from(index_t first, T step) {
+  const auto all = arange<T>(T(3), T(3) + static_cast<T>(index_t{1} << 33) * step, step);
+  const auto some = values_of(eval(topos::slice(all, topos::range{first, first + 100})));
+  for (index_t i = 0; i < 100; ++i)
+    EXPECT_EQ(some[static_cast<std::size_t>(i)], T(3) + static_cast<T>(first + i) * step) << i;
+}
+
+TEST(arange, goes_on_behind_what_32_bits_count) {
+  for (const index_t first : {index_t{5}, (index_t{1} << 31) - 50, index_t{1} << 32}) {
+    expect_numbers_from<std::int64_t>(first, 1);
+    expect_numbers_from<std::int64_t>(first, -7);
+    expect_numbers_from<std::uint64_t>(first, 3);
+    expect_numbers_from<double>(first, 0.5);
+    expect_numbers_from<float>(first, 2);
+  }
+}
+
 TEST(generators, are_on_a_device_and_read_no_memory) {
   on_each_device([](topos::device d) {
     std::vector<topos::buffer> reads;

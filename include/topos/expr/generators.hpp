@@ -11,6 +11,7 @@
 #include <topos/device/default_device.hpp>
 #include <topos/expr/expression.hpp>
 #include <topos/expr/operations.hpp>
+#include <type_traits>
 
 namespace topos {
 
@@ -110,12 +111,15 @@ struct arange_elements {
   [[nodiscard]] auto lanes(index_t o, Count /*count*/) const {
     if (!are_of_32_bits<T>(o)) [[unlikely]]
       return lanes_one_by_one<T>(*this, o);
-    if constexpr (std::floating_point<T>)
+    if constexpr (std::floating_point<T>) {
       return lane::splat(start) + lane::rounded(floats_from<T>(o) * lane::splat(step));
-    else if (step == T(1))
-      return lane::splat(start) + numbers_from<T>(o);
-    else
-      return lane::splat(start) + numbers_from<T>(o) * lane::splat(step);
+    } else {
+      // As unsigned numbers, whose sums and products wrap around.
+      using word = std::make_unsigned_t<T>;
+      const auto from = lane::splat(static_cast<word>(start));
+      const auto n = numbers_from<word>(o);
+      return lane::bits_as<T>(step == T(1) ? from + n : from + n * lane::splat(word(step)));
+    }
   }
 };
 
