@@ -133,6 +133,20 @@ template <class T>
   in_fours(k, count, [&](index_t i) { to[i] = from[i * step]; });
 }
 
+/// Fills rows of two to four columns beside each other with one element each, as machines do with
+/// neighbours: says how many rows.
+template <class T>
+index_t repeat_picked(T* to, const T* from, index_t stride, index_t rows, index_t columns) {
+  constexpr index_t some = 64;
+  T picked[some];
+  index_t done = 0;
+  for (; done + some <= rows; done += some, to += some * columns, from += some * stride) {
+    copy_apart(picked, from, stride, some);
+    if (lane::interleave(to, picked, 0, columns, some) != some) break;  // the machine cannot
+  }
+  return done;
+}
+
 /// Copies neighbours to elements that lie `step` apart.
 template <class T>
 [[gnu::noinline]] void put_apart(T* to, index_t step, const T* from, index_t count) {
@@ -175,21 +189,14 @@ void copy_rows(T* to, row_steps there, const T* from, row_steps here, index_t ro
     from += done;
     rows -= done;
   }
-  if (here.step == 0 && there.step == 1 && there.stride == columns && columns <= 4) {
-    constexpr index_t some = 64;  // which are picked first
-    T picked[some];
-    while (rows >= some) {
-      copy_apart(picked, from, here.stride, some);
-      const index_t done = lane::interleave(to, picked, 0, columns, some);
-      to += done * columns;
-      from += done * here.stride;
-      rows -= done;
-      if (done != some) break;  // the machine cannot
-    }
-  }
   if (here.step == 0 && there.step == 1 && there.stride == columns &&
       columns <= repeated_at_once<T>) {
-    const index_t done = repeat_each(to, from, here.stride, rows, columns);
+    index_t done = 0;
+    if (columns >= 2 && columns <= 4) done = repeat_picked(to, from, here.stride, rows, columns);
+    to += done * columns;
+    from += done * here.stride;
+    rows -= done;
+    done = repeat_each(to, from, here.stride, rows, columns);
     to += done * columns;
     from += done * here.stride;
     rows -= done;

@@ -102,8 +102,9 @@ struct soften_kernel {
   KOKKOS_FUNCTION value_type kept(const Team& team, const Op& op, const Row& row,
                                   value_type* memory) const {
     if constexpr (Team::on_host) {
-      if (!host_rows::gains_lanes<Row> && row.is_dense())
-        return host_rows::reduce(op, kept_row<Row>{row, memory}, 0, columns);
+      if constexpr (!host_rows::gains_lanes<Row>) {
+        if (row.is_dense()) return host_rows::reduce(op, kept_row<Row>{row, memory}, 0, columns);
+      }
       host_rows::assign(memory, 1, row, 0, columns);
       return host_rows::reduce(op, memory_row<value_type>{{memory}}, 0, columns);
     } else {

@@ -195,8 +195,9 @@ template <class T, expression A, expression B>
 /// a second one a column, and that axis is not in the result. Operands are tensors or expressions;
 /// a tensor, and a view of one in whose matrices the rows or the columns lie densely, is read where
 /// it lies. Sixteen-bit floats are summed in float, integers wrap around, bool is `any` of `and`.
-/// Which library multiplies matrices is the answer of matmul_provider<T>(kind); a product with an
-/// operand of one axis is a reduction, as `sum` is. Throws `shape_mismatch` and `device_mismatch`.
+/// Which library multiplies matrices is the answer of matmul_provider<T>(kind); stacks of matrices
+/// of a few elements topos multiplies itself on the CPU, and a product with an operand of one axis
+/// is a reduction, as `sum` is. Throws `shape_mismatch` and `device_mismatch`.
 template <operand A, operand B>
 [[nodiscard]] auto matmul(const A& a, const B& b,
                           std::source_location where = std::source_location::current()) {
