@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <topos/expr/detail/gather_row.hpp>
 #include <topos/expr/operation_node.hpp>
+#include <type_traits>
 #include <utility>
 
 namespace topos::detail {
@@ -32,9 +33,9 @@ template <class Indices, class Op, class... Rows>
 inline constexpr std::size_t named_leaves<operation_rows_of<Indices, Op, Rows...>> =
     (named_leaves<Rows> + ...);
 
+/// Whether rows have such.
 template <class Rows>
-concept having_named = named_leaves<Rows>
-!= 0;
+concept having_named = (named_leaves<Rows> != 0);
 
 /// Calls `use(leaf)` for each of them.
 template <class Leaf, class Use>
@@ -89,7 +90,7 @@ struct found_rows {
   }
 };
 
-/// Rows of which those that are named have been found, as in `places`, whose next leaf is `leaf`.
+/// Rows of which those that are named were found: from `next` on, which is counted, in `places`.
 template <class Leaf, std::size_t Leaves>
 [[nodiscard]] auto found(const Leaf& leaf, const found_places<Leaves>& places, std::size_t& next) {
   if constexpr (named_leaves<Leaf> != 0)

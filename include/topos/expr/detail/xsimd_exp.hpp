@@ -198,8 +198,8 @@ template <class T, class A>
 }
 
 /// `power(x)` where x is no further from 0 than `far`, 0 below `least`, infinite above `most`, and
-/// `anywhere(x)` if some x is anywhere else: products that are nearly 0 take processors a hundred
-/// times as long, and the numbers that masks put in are far below.
+/// `anywhere(x)` if some x is anywhere else: products that are nearly 0 take processors longer than
+/// all the rest, and the numbers that masks put in are far below.
 template <class T, class A, class Power, class Anywhere>
 [[nodiscard, gnu::always_inline]] inline xsimd::batch<T, A> power_of(T far, T least, T most,
                                                                      const xsimd::batch<T, A>& x,
